@@ -1,0 +1,35 @@
+"""Collaboratively learning linear models when every party sees only some of the features.
+
+Two ways through the library:
+
+- theory: `Scenario` -> `Problem` -> `bounds`;
+- data: `Moments` (from arrays, chunks or draws) -> `estimators`.
+
+Examples
+--------
+>>> import collab_core as cc
+>>> problem = cc.Scenario(seed=1).problem()
+>>> cc.bounds.error(problem, cc.bounds.gauss(problem)) > 0
+True
+"""
+
+from . import bounds, coefficients, covariance, estimators, methods, sigma, views, weights
+from .moments import Moments
+from .problem import Problem
+from .scenario import Scenario
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Moments",
+    "Problem",
+    "Scenario",
+    "bounds",
+    "coefficients",
+    "covariance",
+    "estimators",
+    "methods",
+    "sigma",
+    "views",
+    "weights",
+]

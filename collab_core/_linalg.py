@@ -1,0 +1,99 @@
+"""Batched linear algebra on symmetric positive semi-definite matrices.
+
+Every function takes leading axes, so that a thousand trials cost one call.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._checks import Array
+
+#: A direction that explains less than this share of its features' own variance counts as unseen.
+#: Ranks are judged after scaling every diagonal to one, so that units do not matter.
+RANK_TOLERANCE = 1e-11
+
+
+def transpose(matrix: Array) -> Array:
+    """Swap the last two axes."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def matvec(matrix: Array, vector: Array) -> Array:
+    """Multiply matrices (..., r, c) with vectors (..., c), axes before them broadcasting."""
+    if matrix.ndim == 2:
+        # One matrix for all vectors is one large product, not many small ones.
+        return vector @ matrix.T
+    return (matrix @ vector[..., None])[..., 0]
+
+
+def congruence(outer: Array, inner: Array) -> Array:
+    """Return ``outer @ inner @ outer`` for symmetric matrices, shapes (..., k, k)."""
+    if outer.ndim > 2 or inner.ndim == 2:
+        return outer @ inner @ outer
+    # A shared outer matrix: fold all trials into the rows of two large products. The half product
+    # is transposed in between, and the result is symmetric, so no transpose is owed at the end.
+    k = outer.shape[-1]
+    half = (inner.reshape(-1, k) @ outer).reshape(inner.shape)
+    return (transpose(half).reshape(-1, k) @ outer).reshape(inner.shape)
+
+
+def inverse(matrix: Array) -> Array:
+    """Invert symmetric positive definite matrices, exactly symmetric again."""
+    result = np.linalg.inv(matrix)
+    return (result + transpose(result)) / 2
+
+
+def has_full_rank(matrix: Array) -> bool:
+    """Tell whether every matrix of the stack is safely positive definite, whatever the units."""
+    if matrix.shape[-1] == 0:
+        return True
+    try:
+        factor = np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    # pivot^2 / diagonal is the share of a feature's variance that the features before it leave.
+    pivots = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    return bool((pivots > RANK_TOLERANCE * diagonal).all())
+
+
+def pseudo_inverse(matrix: Array) -> tuple[Array, np.ndarray]:
+    """Pseudo-invert positive semi-definite matrices, and count what was kept.
+
+    The pseudo-inverse is Moore-Penrose's for the matrix scaled to a unit diagonal, scaled back:
+    unlike the plain one it does not change with the units in which features are measured.
+
+    Returns
+    -------
+    inverse : array, shape (..., k, k)
+    rank : integer array, shape (...)
+    """
+    k = matrix.shape[-1]
+    if has_full_rank(matrix):
+        return inverse(matrix), np.full(matrix.shape[:-2], k)
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    outer = scale[..., :, None] * scale[..., None, :]
+    eigenvalues, vectors = np.linalg.eigh(matrix / outer)
+    kept = eigenvalues > RANK_TOLERANCE * k
+    inverted = np.where(kept, 1 / np.where(kept, eigenvalues, 1.0), 0.0)
+    result = (vectors * inverted[..., None, :]) @ transpose(vectors)
+    return result / outer, kept.sum(axis=-1)
+
+
+def solve(matrix: Array, right: Array) -> tuple[Array, np.ndarray]:
+    """Solve ``matrix @ x = right`` for vectors ``right``; directions of no information give 0.
+
+    Returns
+    -------
+    x : array, shape (..., k)
+    rank : integer array, shape (...)
+    """
+    if has_full_rank(matrix):
+        rank = np.full(matrix.shape[:-2], matrix.shape[-1])
+        if matrix.ndim == 2 and right.ndim > 1:
+            return right @ inverse(matrix), rank
+        return np.linalg.solve(matrix, right[..., None])[..., 0], rank
+    inverted, rank = pseudo_inverse(matrix)
+    return matvec(inverted, right), rank

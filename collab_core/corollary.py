@@ -1,0 +1,262 @@
+"""Corollary 4.4: when are the bounds C_gauss and C_strong comparable?
+
+(In the paper's source it is ``cor:lower-bounds-comparable``.) Every feature of every agent is
+missing independently with probability p. Then ``K / m`` converges to
+
+    lim K = sum over patterns o of  p^(d-|o|) (1-p)^|o|  P_o' inv(Sigma_oo) P_o / s_o,
+
+and for ``p <= p* = 1 / (2 kappa (1 + theta' Sigma theta / noise^2))`` the corollary says
+``4 lim m C_strong >= lim m C_gauss >= lim m C_strong``.
+
+The weight of a pattern depends on its size only, so the sums over patterns of each size are made
+once (`PatternSums`) and every p after that is a sum of d + 1 small matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binom
+
+from ._checks import (
+    Array,
+    Indices,
+    covariance_matrix,
+    finite_array,
+    fraction,
+    positive,
+    vector,
+    whole,
+)
+from ._linalg import congruence, inverse, transpose
+
+#: Up to this dimension all 2^d patterns are summed; above it patterns are sampled.
+LARGEST_EXACT = 14
+
+#: Sampled patterns come in this many independent batches; their spread is the sampling error.
+BATCHES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Corollary:
+    """Limits of the bounds as the number of agents grows, at one p.
+
+    Attributes
+    ----------
+    p : float
+        Probability that a feature is missing.
+    gauss, strong : arrays, shape (d, d)
+        ``lim m C_gauss`` and ``lim m C_strong``.
+    exact, exact_unknown : arrays, shape (d, d)
+        ``lim m C_exact`` with the noise known and unknown.
+    ratios : array, shape (d,)
+        Generalised eigenvalues of (gauss, strong), ascending: in every direction C_gauss is
+        between the first and the last times C_strong.
+    ratio_errors : array, shape (2,)
+        Standard errors of the smallest and the largest ratio; 0 for an exact sum.
+    p_star : float
+        The corollary's condition is ``p <= p_star``.
+    exact_sum : bool
+        Whether all 2^d patterns were summed, rather than a sample of them.
+    """
+
+    p: float
+    gauss: Array
+    strong: Array
+    exact: Array
+    exact_unknown: Array
+    ratios: Array
+    ratio_errors: Array
+    p_star: float
+    exact_sum: bool
+
+    @property
+    def condition_holds(self) -> bool:
+        """Whether the corollary's condition ``p <= p_star`` is met."""
+        return self.p <= self.p_star
+
+
+def corollary(
+    covariance: ArrayLike,
+    theta: ArrayLike,
+    noise: float,
+    p: float,
+    *,
+    patterns_per_size: int = 256,
+    seed: int = 0,
+) -> Corollary:
+    """Limits of ``m C_gauss`` and ``m C_strong`` under random missingness, and their ratio.
+
+    Parameters
+    ----------
+    covariance : array, shape (d, d)
+    theta : array, shape (d,)
+    noise : float
+        Standard deviation of the label noise.
+    p : float
+        Probability in [0, 1) that a feature of an agent is missing.
+    patterns_per_size : int
+        For d above 14, how many patterns of each size are sampled.
+    seed : int
+        Of that sample.
+
+    See Also
+    --------
+    PatternSums : the same for many p at once.
+    """
+    return PatternSums(covariance, theta, noise, patterns_per_size=patterns_per_size, seed=seed).at(
+        p
+    )
+
+
+class PatternSums:
+    """Sums over missingness patterns by size: the work that all p share.
+
+    Parameters as in `corollary`.
+    """
+
+    def __init__(
+        self,
+        covariance: ArrayLike,
+        theta: ArrayLike,
+        noise: float,
+        *,
+        patterns_per_size: int = 256,
+        seed: int = 0,
+    ) -> None:
+        self.covariance = covariance_matrix(finite_array("covariance", covariance, ndim=2))
+        self.dimension = self.covariance.shape[0]
+        self.theta = vector("theta", theta, self.dimension)
+        self.noise = positive("noise", noise)
+        self.exact_sum = self.dimension <= LARGEST_EXACT
+        per_batch = -(-whole("patterns_per_size", patterns_per_size, low=BATCHES) // BATCHES)
+        self._make_sums(per_batch, np.random.default_rng(seed))
+
+    @cached_property
+    def condition_number(self) -> float:
+        """``kappa``, the covariance's largest eigenvalue over its smallest."""
+        eigenvalues = np.linalg.eigvalsh(self.covariance)
+        return float(eigenvalues[-1] / eigenvalues[0])
+
+    @property
+    def signal_to_noise(self) -> float:
+        """``theta' covariance theta / noise^2``."""
+        return float(self.theta @ self.covariance @ self.theta / self.noise**2)
+
+    @property
+    def p_star(self) -> float:
+        """``1 / (2 kappa (1 + signal_to_noise))``: the largest p of the corollary's condition."""
+        return 1 / (2 * self.condition_number * (1 + self.signal_to_noise))
+
+    def at(self, p: float) -> Corollary:
+        """Limits at missingness ``p`` in [0, 1)."""
+        p = fraction("p", p)
+        information, relative, spread, cross, square = self._limits(p, slice(None))
+        precision = inverse(self.covariance)
+
+        def primal(matrix: Array) -> Array:
+            return congruence(precision, inverse(matrix))
+
+        known = information + 2 * spread
+        return Corollary(
+            p=p,
+            gauss=primal(information),
+            strong=precision / (2 * relative),
+            exact=primal(known),
+            exact_unknown=primal(known - np.outer(cross, cross) / (square / 2)),
+            ratios=self._ratios(information, relative),
+            ratio_errors=self._ratio_errors(p),
+            p_star=self.p_star,
+            exact_sum=self.exact_sum,
+        )
+
+    def _make_sums(self, per_batch: int, rng: np.random.Generator) -> None:
+        d, count = self.dimension, 1 if self.exact_sum else BATCHES
+        # By batch and size k: averages over patterns o of size k of
+        self._information = np.zeros((count, d + 1, d, d))  # P_o' inv(Sigma_oo) P_o / s_o
+        self._relative = np.zeros((count, d + 1))  #            1 / s_o
+        self._spread = np.zeros((count, d + 1, d, d))  #        h_o h_o' / s_o^2
+        self._cross = np.zeros((count, d + 1, d))  #            h_o / s_o^2
+        self._square = np.zeros((count, d + 1))  #              1 / s_o^2
+        for k in range(d + 1):
+            enumerable = self.exact_sum or math.comb(d, k) <= per_batch
+            shared = self._sums_of(_all_patterns(d, k)) if enumerable else None
+            for batch in range(count):
+                sums = shared or self._sums_of(_random_patterns(d, k, per_batch, rng))
+                (
+                    self._information[batch, k],
+                    self._relative[batch, k],
+                    self._spread[batch, k],
+                    self._cross[batch, k],
+                    self._square[batch, k],
+                ) = sums
+
+    def _sums_of(self, patterns: Indices) -> tuple[Array, float, Array, Array, float]:
+        """Averages over patterns of one size, an index array of shape (g, k)."""
+        g, k = patterns.shape
+        d, phi = self.dimension, self.covariance @ self.theta
+        inverses = inverse(self.covariance[patterns[:, :, None], patterns[:, None, :]])
+        local = (inverses @ phi[patterns][..., None])[..., 0]
+        embedded = np.zeros((g, d))
+        np.put_along_axis(embedded, patterns, local, axis=1)
+        leverage = phi - embedded @ self.covariance
+        np.put_along_axis(leverage, patterns, 0.0, axis=1)
+        s = self.noise**2 + np.maximum(leverage @ self.theta, 0.0)
+        h = self.theta - embedded
+        positions = (patterns[:, :, None] * d + patterns[:, None, :]).ravel()
+        values = (inverses / s[:, None, None]).ravel()
+        information = np.bincount(positions, weights=values, minlength=d * d).reshape(d, d)
+        rate = 1 / s**2
+        return (
+            information / g,
+            float((1 / s).mean()),
+            (h.T * rate) @ h / g,
+            rate @ h / g,
+            float(rate.mean()),
+        )
+
+    def _limits(
+        self, p: float, batches: slice | Indices
+    ) -> tuple[Array, float, Array, Array, float]:
+        weights = binom.pmf(np.arange(self.dimension + 1), self.dimension, 1 - p)
+        return (
+            np.tensordot(weights, self._information[batches].mean(axis=0), axes=1),
+            float(weights @ self._relative[batches].mean(axis=0)),
+            np.tensordot(weights, self._spread[batches].mean(axis=0), axes=1),
+            weights @ self._cross[batches].mean(axis=0),
+            float(weights @ self._square[batches].mean(axis=0)),
+        )
+
+    def _ratios(self, information: Array, relative: float) -> Array:
+        # gauss v = r strong v  with gauss = inv(Sigma) inv(K) inv(Sigma), strong = inv(2 b Sigma):
+        # r = 2 b / mu for the eigenvalues mu of L' K L, Sigma = L L'. No inverse is needed.
+        factor = np.linalg.cholesky(self.covariance)
+        inner = np.linalg.eigvalsh(transpose(factor) @ information @ factor)
+        return 2 * relative / inner[::-1]
+
+    def _ratio_errors(self, p: float) -> Array:
+        """Jackknife over batches: standard errors of the smallest and largest ratio."""
+        if self.exact_sum:
+            return np.zeros(2)
+        every = np.arange(BATCHES)
+        ends = []
+        for left_out in every:
+            information, relative, *_ = self._limits(p, every[every != left_out])
+            ends.append(self._ratios(information, relative)[[0, -1]])
+        deviations = np.array(ends) - np.mean(ends, axis=0)
+        return np.sqrt((BATCHES - 1) / BATCHES * (deviations**2).sum(axis=0))
+
+
+def _all_patterns(d: int, k: int) -> Indices:
+    """Every subset of size k, shape (C(d, k), k)."""
+    return np.array(list(combinations(range(d), k)), dtype=np.intp).reshape(math.comb(d, k), k)
+
+
+def _random_patterns(d: int, k: int, count: int, rng: np.random.Generator) -> Indices:
+    """Uniformly random subsets of size k, shape (count, k)."""
+    return np.argsort(rng.random((count, d)), axis=1)[:, :k]

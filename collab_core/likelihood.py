@@ -1,0 +1,255 @@
+"""COLLAB+: maximum likelihood on COLLAB's own messages (beyond the paper).
+
+For Gaussian features ``(theta_hat_i, Sigma_hat_i, RSS_i)`` is sufficient, and given the features
+the log-likelihood of everything that agents send is, up to a constant,
+
+    l(theta, noise^2) = sum_i [ -(n_i/2) log s_i - (RSS_i + q_i) / (2 s_i) ],
+    q_i = |theta_hat_i - T_i theta|^2 in the norm of xx_i,
+    s_i = noise^2 + theta' G_i theta = noise^2 + phi' theta - phi[o_i]' S_i phi[o_i].
+
+It is maximised over phi = covariance theta, whose gradient pieces are small: with ``w_i = S_i
+phi[o_i]``, ``h_i = theta - P_i' w_i`` (half the gradient of s_i) and ``u_i = dl/ds_i``,
+
+    score      = sum_i P_i' S_i xx_i (theta_hat_i - w_i) / s_i + 2 u_i h_i,
+    information = sum_i n_i [ P_i' S_i P_i / s_i + 2 h_i h_i' / s_i^2 ],
+
+bordered by ``sum u_i``, ``sum n_i h_i / s_i^2`` and ``sum n_i / (2 s_i^2)`` when the noise is
+unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ._checks import Array, positive
+from ._linalg import inverse, matvec, transpose
+from .estimate import Estimate, LeftOut
+from .geometry import Geometry
+from .moments import LocalFit
+from .weights import noise_variance
+
+#: A trial is done when a step promises less than this gain of log-likelihood: a thousandth of a
+#: standard error.
+ENOUGH = 1e-6
+
+#: Weight of ``log noise^2`` added to the likelihood when the noise is unknown. At small n the plain
+#: maximum sits at noise 0 in a few trials, which then dominate the mean error; this is the usual
+#: boundary-avoiding prior, of order one against a likelihood of order n.
+BOUNDARY_PENALTY = 1.0
+
+#: No step takes away more than this share of the noise variance.
+LARGEST_CUT = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class PlusEstimate(Estimate):
+    """COLLAB+'s estimate.
+
+    Attributes
+    ----------
+    noise_variance : array, shape (...)
+        The label noise's variance, as given or as estimated.
+    converged : boolean array, shape (...)
+        Whether scoring came to rest within the steps allowed.
+    """
+
+    noise_variance: Array = field(default_factory=lambda: np.zeros(()))
+    converged: np.ndarray = field(default_factory=lambda: np.ones((), dtype=bool))
+
+
+def maximise(
+    fits: Mapping[int, LocalFit],
+    geometry: Geometry,
+    phi: Array,
+    noise: float | None = None,
+    steps: int = 50,
+    left_out: tuple[LeftOut, ...] = (),
+) -> PlusEstimate:
+    """Maximise the likelihood by guarded Fisher scoring, all trials at once.
+
+    Parameters
+    ----------
+    fits : dict of LocalFit
+        Local fits by agent; agents that are missing do not take part.
+    geometry : Geometry
+    phi : array, shape (..., d)
+        Where to start: COLLAB's estimate.
+    noise : float, optional
+        Standard deviation of the label noise if known.
+    steps : int
+        Largest number of scoring steps.
+    """
+    leading, d = phi.shape[:-1], phi.shape[-1]
+    known = noise is not None
+    tau = (
+        np.full(leading, positive("noise", noise) ** 2)
+        if noise is not None
+        else noise_variance(fits, geometry, phi)
+    )
+    model = Likelihood(fits, geometry, leading, known)
+    values = np.concatenate([phi, tau[..., None]], axis=-1).reshape(-1, d + 1)
+    active = np.arange(values.shape[0])
+    for _ in range(steps):
+        if active.size == 0:
+            break
+        values[active], resting = _scoring_step(model.of(active), values[active])
+        active = active[~resting]
+    converged = np.ones(values.shape[0], dtype=bool)
+    converged[active] = False
+    shaped = values.reshape(*leading, d + 1)
+
+    def phi_covariance() -> Array:
+        _, information = model.point(values).score_and_information()
+        return inverse(information)[:, :d, :d].reshape(*leading, d, d)
+
+    return PlusEstimate(
+        phi=shaped[..., :d],
+        geometry=geometry,
+        left_out=left_out,
+        phi_covariance_of=phi_covariance,
+        noise_variance=shaped[..., d],
+        converged=converged.reshape(leading),
+    )
+
+
+def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray]:
+    """One step for every trial: new values (t, d + 1), and which trials have come to rest (t,)."""
+    here = model.point(values)
+    score, information = here.score_and_information()
+    tau = values[:, -1]
+    if not model.known:
+        score[:, -1] += BOUNDARY_PENALTY / tau
+        information[:, -1, -1] += BOUNDARY_PENALTY / tau**2
+    step = np.linalg.solve(information, score[..., None])[..., 0]
+    resting = (step * score).sum(axis=-1) < ENOUGH
+    if model.known:
+        step = np.concatenate([step, np.zeros((step.shape[0], 1))], axis=-1)
+    cut = -step[:, -1] / (LARGEST_CUT * tau)
+    size = np.where(resting, 0.0, 1 / np.maximum(cut, 1.0))
+    # The likelihood must not fall: halve the step where it does, and rest where that ends nowhere.
+    for _ in range(12):
+        there = model.point(values + size[:, None] * step)
+        worse = there.objective < here.objective - 1e-12 * np.abs(here.objective)
+        if not worse.any():
+            break
+        size = np.where(worse, size / 2, size)
+    else:
+        size = np.where(worse, 0.0, size)
+        resting = resting | worse
+    return values + size[:, None] * step, resting
+
+
+class Likelihood:
+    """The log-likelihood of a fixed set of messages, for a flat stack of t trials.
+
+    Parameters
+    ----------
+    fits : dict of LocalFit
+    geometry : Geometry
+    leading : tuple of int
+        Leading axes of the stack, flattened here to one axis of t trials.
+    known : bool
+        Whether the noise is known, or part of what is maximised over.
+    """
+
+    def __init__(
+        self,
+        fits: Mapping[int, LocalFit],
+        geometry: Geometry,
+        leading: tuple[int, ...],
+        known: bool,
+    ) -> None:
+        def flat(array: Array, axes: int) -> Array:
+            shape = array.shape[array.ndim - axes :]
+            return np.broadcast_to(array, (*leading, *shape)).reshape(-1, *shape)
+
+        self.known = known
+        self.agents = list(fits)
+        self.geometry = geometry.trials(leading)
+        self.theta = [flat(fit.theta, 1) for fit in fits.values()]
+        self.xx = [flat(fit.moments.xx, 2) for fit in fits.values()]
+        self.rss = np.stack([flat(fit.rss, 0) for fit in fits.values()], axis=-1)
+        # Centring a sample took one dimension of the labels away with the mean.
+        self.n = np.stack(
+            [flat(fit.moments.degrees_of_freedom, 0) for fit in fits.values()], axis=-1
+        )
+
+    def of(self, index: np.ndarray) -> Likelihood:
+        """The same for some of the trials."""
+        if index.size == self.rss.shape[0]:
+            return self
+        part = object.__new__(Likelihood)
+        part.known, part.agents = self.known, self.agents
+        part.geometry = self.geometry.trials(self.rss.shape[:1], index)
+        part.theta = [theta[index] for theta in self.theta]
+        part.xx = [xx[index] for xx in self.xx]
+        part.rss, part.n = self.rss[index], self.n[index]
+        return part
+
+    def point(self, values: Array) -> Point:
+        """Evaluate at ``values`` = (phi, noise^2), shape (t, d + 1)."""
+        return Point(self, values[:, :-1], values[:, -1])
+
+
+class Point:
+    """The likelihood at one value of (phi, noise^2) per trial; a counts the agents taking part.
+
+    Attributes
+    ----------
+    s : array, shape (t, a)
+        ``s_i`` at this value.
+    log_likelihood : array, shape (t,)
+    objective : array, shape (t,)
+        What is maximised: the log-likelihood, less the boundary penalty if the noise is unknown.
+    """
+
+    def __init__(self, model: Likelihood, phi: Array, tau: Array) -> None:
+        self.model = model
+        geometry = model.geometry
+        self.theta = geometry.theta(phi)
+        signal = (self.theta * phi).sum(axis=-1)
+        self.local = [geometry.local(phi, i) for i in model.agents]
+        self.pull: list[Array] = []
+        unseen, misfit = [], []
+        for a, i in enumerate(model.agents):
+            unseen.append(signal - (phi[:, geometry.views[i]] * self.local[a]).sum(axis=-1))
+            gap = model.theta[a] - self.local[a]
+            self.pull.append(matvec(model.xx[a], gap))
+            misfit.append((gap * self.pull[a]).sum(axis=-1))
+        # An agent that sees everything leaves nothing of the signal, whatever rounding says.
+        self.s = tau[:, None] + np.maximum(np.stack(unseen, axis=-1), 0.0)
+        self.squares = model.rss + np.stack(misfit, axis=-1)
+        self.log_likelihood = (-model.n * np.log(self.s) - self.squares / self.s).sum(axis=-1) / 2
+        self.objective = self.log_likelihood
+        if not model.known:
+            self.objective = self.objective + BOUNDARY_PENALTY * np.log(tau)
+
+    def score_and_information(self) -> tuple[Array, Array]:
+        """Score (t, q) and information (t, q, q); q = d, or d + 1 with the noise unknown."""
+        model, geometry, s = self.model, self.model.geometry, self.s
+        u = (self.squares / s - model.n) / (2 * s)
+        parts = [
+            matvec(geometry.inverses[i], self.pull[a]) / s[:, a, None]
+            - 2 * u[:, a, None] * self.local[a]
+            for a, i in enumerate(model.agents)
+        ]
+        score = geometry.scatter_vectors(parts, model.agents)
+        score = score + 2 * u.sum(axis=-1)[:, None] * self.theta
+        # h_i = theta - P_i' w_i, shape (t, a, d)
+        h = np.repeat(self.theta[:, None, :], len(model.agents), axis=1)
+        for a, i in enumerate(model.agents):
+            h[:, a, geometry.views[i]] -= self.local[a]
+        rate = model.n / s**2
+        weighted = rate[..., None] * h
+        information = geometry.weighted_inverses(model.n / s, model.agents)
+        information = information + 2 * (transpose(h) @ weighted)
+        if model.known:
+            return score, information
+        cross = weighted.sum(axis=1)
+        score = np.concatenate([score, u.sum(axis=-1)[:, None]], axis=-1)
+        top = np.concatenate([information, cross[..., None]], axis=-1)
+        bottom = np.concatenate([cross, rate.sum(axis=-1)[:, None] / 2], axis=-1)
+        return score, np.concatenate([top, bottom[:, None, :]], axis=-2)

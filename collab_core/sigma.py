@@ -1,0 +1,130 @@
+"""Where the covariance comes from when it is not known.
+
+An agent's own model needs only covariances of features that somebody sees together; the
+full-feature theta needs all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._checks import Array, covariance_matrix, finite_array
+from ._linalg import transpose
+from .moments import Moments
+from .views import ViewsLike, as_views
+
+
+@dataclass(frozen=True, eq=False)
+class PooledCovariance:
+    """Covariance put together from what agents see, entry by entry.
+
+    Attributes
+    ----------
+    covariance : array, shape (..., d, d)
+        Positive definite.
+    pairs : array, shape (d, d)
+        Number of samples behind every entry.
+    moved : array, shape (...)
+        How far the repair moved it: Frobenius norm of the change over that of the raw matrix,
+        0 where none was needed.
+    """
+
+    covariance: Array
+    pairs: Array
+    moved: Array
+
+
+def from_unlabelled(samples: ArrayLike, *, centre: bool = False) -> Array:
+    """Covariance of unlabelled full-feature samples, shape (..., N, d) -> (..., d, d).
+
+    Parameters
+    ----------
+    centre : bool
+        Remove the samples' mean. Off by default: features have mean 0 in the model.
+    """
+    x = finite_array("samples", samples)
+    if x.ndim < 2:
+        raise ValueError(f"samples must have shape (N, d), got {x.shape}")
+    count, d = x.shape[-2:]
+    freedom = count - centre
+    if freedom < d:
+        raise ValueError(
+            f"samples must number at least {d + centre} for {d} features, got {count}:"
+            " with fewer their covariance is singular"
+        )
+    if centre:
+        x = x - x.mean(axis=-2, keepdims=True)
+    return covariance_matrix(transpose(x) @ x / freedom, name="covariance of samples")
+
+
+def pooled(
+    moments: Sequence[Moments], views: ViewsLike, dimension: int, *, floor: float = 1e-6
+) -> PooledCovariance:
+    """Average every entry over the agents that see both features, weighted by samples.
+
+    Entries from different agents need not fit together: the result can be indefinite and is then
+    moved to the nearest positive definite matrix (eigenvalues of the correlation matrix raised to
+    ``floor``, variances kept).
+
+    Raises
+    ------
+    ValueError
+        If some pair of features is seen together by no agent: it is named, and the full-feature
+        model cannot be had from the agents alone.
+    """
+    checked = as_views(views, dimension)
+    leading = np.broadcast_shapes(*(moment.yy.shape for moment in moments))
+    total = np.zeros((*leading, dimension, dimension))
+    pairs = np.zeros((dimension, dimension))
+    for moment, view in zip(moments, checked, strict=True):
+        if moment.n.ndim:
+            raise ValueError("moments must share one n over their trials to be pooled")
+        total[..., view[:, None], view] += moment.xx
+        pairs[np.ix_(view, view)] += moment.n
+    missing = unseen_pairs(checked, dimension)
+    if missing:
+        j, k = missing[0]
+        more = f" ({len(missing)} pairs in all)" if len(missing) > 1 else ""
+        raise ValueError(
+            f"views: features {j} and {k} are seen together by no agent{more}, so the full-feature"
+            " model cannot be had from the agents alone; give a covariance or unlabelled samples"
+        )
+    raw = total / pairs
+    repaired, moved = nearest_positive_definite(raw, floor=floor)
+    return PooledCovariance(repaired, pairs, moved)
+
+
+def unseen_pairs(views: ViewsLike, dimension: int) -> list[tuple[int, int]]:
+    """Pairs ``(j, k)``, j <= k, of features that no agent sees together."""
+    together = np.zeros((dimension, dimension), dtype=bool)
+    for view in as_views(views, dimension):
+        together[np.ix_(view, view)] = True
+    return [(int(j), int(k)) for j, k in np.argwhere(~together) if j <= k]
+
+
+def nearest_positive_definite(matrix: Array, *, floor: float = 1e-6) -> tuple[Array, Array]:
+    """Raise the correlation matrix's eigenvalues to ``floor``, keeping variances.
+
+    Returns
+    -------
+    repaired : array, shape (..., d, d)
+    moved : array, shape (...)
+        Frobenius norm of the change over that of the matrix.
+    """
+    scale = np.sqrt(np.diagonal(matrix, axis1=-2, axis2=-1))
+    if (scale <= 0).any():
+        feature = int(np.argwhere(scale <= 0)[0][-1])
+        raise ValueError(f"covariance: feature {feature} does not vary")
+    outer = scale[..., :, None] * scale[..., None, :]
+    eigenvalues, vectors = np.linalg.eigh(matrix / outer)
+    raised = (vectors * np.maximum(eigenvalues, floor)[..., None, :]) @ transpose(vectors)
+    unit = np.sqrt(np.diagonal(raised, axis1=-2, axis2=-1))
+    raised = raised / (unit[..., :, None] * unit[..., None, :]) * outer
+    needed = (eigenvalues[..., 0] < floor)[..., None, None]
+    repaired = np.where(needed, (raised + transpose(raised)) / 2, matrix)
+    change = np.linalg.norm(repaired - matrix, axis=(-1, -2))
+    return repaired, change / np.linalg.norm(matrix, axis=(-1, -2))
