@@ -30,9 +30,11 @@ def matvec(matrix: Array, vector: Array) -> Array:
 def congruence(outer: Array, inner: Array) -> Array:
     """Return ``outer @ inner @ outer`` for symmetric matrices, shapes (..., k, k)."""
     if outer.ndim > 2 or inner.ndim == 2:
-        return outer @ inner @ outer
+        result = outer @ inner @ outer
+        return (result + transpose(result)) / 2
     # A shared outer matrix: fold all trials into the rows of two large products. The half product
-    # is transposed in between, and the result is symmetric, so no transpose is owed at the end.
+    # is transposed in between, and the result is symmetric up to rounding, so none is owed at the
+    # end.
     k = outer.shape[-1]
     half = (inner.reshape(-1, k) @ outer).reshape(inner.shape)
     return (transpose(half).reshape(-1, k) @ outer).reshape(inner.shape)

@@ -1,4 +1,4 @@
-"""Corollary 4.4: when are the bounds C_gauss and C_strong comparable?
+"""Corollary 4.4: when the bounds C_gauss and C_strong are comparable.
 
 (In the paper's source it is ``cor:lower-bounds-comparable``.) Every feature of every agent is
 missing independently with probability p. Then ``K / m`` converges to
@@ -198,8 +198,7 @@ class PatternSums:
 
     def _sums_of(self, patterns: Indices) -> tuple[Array, float, Array, Array, float]:
         """Averages over patterns of one size, an index array of shape (g, k)."""
-        g, k = patterns.shape
-        d, phi = self.dimension, self.covariance @ self.theta
+        g, d, phi = len(patterns), self.dimension, self.covariance @ self.theta
         inverses = inverse(self.covariance[patterns[:, :, None], patterns[:, None, :]])
         local = (inverses @ phi[patterns][..., None])[..., 0]
         embedded = np.zeros((g, d))

@@ -98,7 +98,7 @@ def collab_plus(
     covariance: CovarianceLike,
     noise: float | None = None,
     *,
-    steps: int = 50,
+    steps: int = 100,
 ) -> likelihood.PlusEstimate:
     """COLLAB+: the same messages as COLLAB, used to the last bit (beyond the paper).
 
@@ -249,17 +249,17 @@ def local_imputation(
     agents, left_out = _participants(moments, geometry, by_residual=weights is None)
     d = geometry.dimension
     checked = None if weights is None else _square_weights(weights, [d] * geometry.agents)
-    total: Array = np.zeros(())
-    right: Array = np.zeros(())
+    total: Array = np.zeros((d, d))
+    right: Array = np.zeros(d)
     gains: dict[int, Array] = {}
     for i in agents:
         transform = geometry.transform(i)
         lift = transpose(transform) @ inverse(transform @ transpose(transform))
-        if checked is None:
-            rate = 1 / moments[i].fit.residual
-            weight = transpose(transform) @ _times(rate, moments[i].xx) @ transform
-        else:
-            weight = _times(moments[i].n, checked[i])
+        weight: Array = (
+            transpose(transform) @ _times(1 / moments[i].fit.residual, moments[i].xx) @ transform
+            if checked is None
+            else _times(moments[i].n, checked[i])
+        )
         # minimise |lift T_i theta - lift theta_hat_i|^2 in the norm of the weight
         projected = transpose(lift @ transform) @ weight
         total = total + projected @ (lift @ transform)

@@ -65,7 +65,7 @@ def maximise(
     geometry: Geometry,
     phi: Array,
     noise: float | None = None,
-    steps: int = 50,
+    steps: int = 100,
     left_out: tuple[LeftOut, ...] = (),
 ) -> PlusEstimate:
     """Maximise the likelihood by guarded Fisher scoring, all trials at once.
@@ -91,14 +91,14 @@ def maximise(
     )
     model = Likelihood(fits, geometry, leading, known)
     values = np.concatenate([phi, tau[..., None]], axis=-1).reshape(-1, d + 1)
+    converged = np.zeros(values.shape[0], dtype=bool)
     active = np.arange(values.shape[0])
     for _ in range(steps):
         if active.size == 0:
             break
-        values[active], resting = _scoring_step(model.of(active), values[active])
-        active = active[~resting]
-    converged = np.ones(values.shape[0], dtype=bool)
-    converged[active] = False
+        values[active], done, stuck = _scoring_step(model.of(active), values[active])
+        converged[active[done]] = True
+        active = active[~(done | stuck)]
     shaped = values.reshape(*leading, d + 1)
 
     def phi_covariance() -> Array:
@@ -115,8 +115,8 @@ def maximise(
     )
 
 
-def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray]:
-    """One step for every trial: new values (t, d + 1), and which trials have come to rest (t,)."""
+def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+    """One step for every trial: new values (t, d + 1), which are done, which cannot go on (t,)."""
     here = model.point(values)
     score, information = here.score_and_information()
     tau = values[:, -1]
@@ -124,12 +124,14 @@ def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray]:
         score[:, -1] += BOUNDARY_PENALTY / tau
         information[:, -1, -1] += BOUNDARY_PENALTY / tau**2
     step = np.linalg.solve(information, score[..., None])[..., 0]
-    resting = (step * score).sum(axis=-1) < ENOUGH
+    done = (step * score).sum(axis=-1) < ENOUGH
+    stuck = np.zeros_like(done)
     if model.known:
         step = np.concatenate([step, np.zeros((step.shape[0], 1))], axis=-1)
     cut = -step[:, -1] / (LARGEST_CUT * tau)
-    size = np.where(resting, 0.0, 1 / np.maximum(cut, 1.0))
-    # The likelihood must not fall: halve the step where it does, and rest where that ends nowhere.
+    size = np.where(done, 0.0, 1 / np.maximum(cut, 1.0))
+    # The likelihood must not fall: halve the step where it does, and give up where that leads
+    # nowhere.
     for _ in range(12):
         there = model.point(values + size[:, None] * step)
         worse = there.objective < here.objective - 1e-12 * np.abs(here.objective)
@@ -138,8 +140,8 @@ def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray]:
         size = np.where(worse, size / 2, size)
     else:
         size = np.where(worse, 0.0, size)
-        resting = resting | worse
-    return values + size[:, None] * step, resting
+        stuck = worse
+    return values + size[:, None] * step, done, stuck
 
 
 class Likelihood:

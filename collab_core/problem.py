@@ -46,8 +46,7 @@ class Problem:
         views: ViewsLike,
         shares: ArrayLike | None = None,
     ) -> None:
-        matrix = covariance_matrix(finite_array("covariance", covariance, ndim=2))
-        self.geometry = Geometry(matrix, views)
+        self.geometry = Geometry(finite_array("covariance", covariance, ndim=2), views)
         require_seen(self.views, self.dimension)
         self.theta = vector("theta", theta, self.dimension)
         self.noise = positive("noise", noise)

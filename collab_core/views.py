@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._checks import Indices, finite_array, fraction, whole
+from ._checks import Indices, fraction, whole
 
 Views: TypeAlias = tuple[Indices, ...]
 ViewsLike: TypeAlias = Sequence[ArrayLike] | NDArray[np.bool_]
@@ -32,34 +32,32 @@ def as_views(views: ViewsLike, d: int, *, name: str = "views") -> Views:
         if views.ndim != 2 or views.shape[1] != d:
             raise ValueError(f"{name} as a mask must have shape (m, {d}), got {views.shape}")
         views = [np.flatnonzero(row) for row in views]
-    checked = tuple(_as_view(view, d, f"{name}[{i}]") for i, view in enumerate(views))
-    if not checked:
+    arrays = [np.asarray(view) for view in views]
+    if not arrays:
         raise ValueError(f"{name} must hold at least one agent, got none")
-    return checked
-
-
-def _as_view(view: ArrayLike, d: int, name: str) -> Indices:
-    numbers = finite_array(name, view, ndim=1)
-    indices = numbers.astype(np.intp)
-    if isinstance(view, np.ndarray) and view.dtype == bool:
-        raise ValueError(f"{name} must hold feature indices; pass a mask as one (m, d) array")
-    if (indices != numbers).any():
-        raise ValueError(f"{name} must hold whole numbers, got {numbers[indices != numbers][0]:g}")
-    outside = indices[(indices < 0) | (indices >= d)]
-    if outside.size:
-        raise ValueError(f"{name} must hold indices from 0 to {d - 1}, got {outside[0]}")
-    values, counts = np.unique(indices, return_counts=True)
-    if (counts > 1).any():
-        raise ValueError(f"{name} must not repeat an index, got {values[counts > 1][0]} twice")
-    return indices
+    for i, array in enumerate(arrays):
+        if array.ndim != 1 or array.dtype.kind not in "iuf" or array.dtype == bool:
+            raise ValueError(f"{name}[{i}] must be a list of feature indices, got {array!r:.60}")
+    # All agents are checked in one go: this runs on every redraw of a page.
+    flat = np.concatenate(arrays)
+    agent = np.repeat(np.arange(len(arrays)), [array.size for array in arrays])
+    wrong = ~((flat >= 0) & (flat < d) & (flat == np.floor(flat)))
+    if wrong.any():
+        i, value = agent[wrong][0], flat[wrong][0]
+        raise ValueError(f"{name}[{i}] must hold whole numbers from 0 to {d - 1}, got {value:g}")
+    counts = np.bincount(agent * d + flat.astype(np.intp), minlength=1)
+    if counts.max() > 1:
+        i, feature = divmod(int(counts.argmax()), d)
+        raise ValueError(f"{name}[{i}] must not repeat an index, got {feature} twice")
+    return tuple(array.astype(np.intp) for array in arrays)
 
 
 def as_mask(views: ViewsLike, d: int) -> NDArray[np.bool_]:
     """Return views as a boolean mask, shape (m, d)."""
     checked = as_views(views, d)
     mask = np.zeros((len(checked), d), dtype=bool)
-    for row, view in zip(mask, checked, strict=True):
-        row[view] = True
+    agent = np.repeat(np.arange(len(checked)), [view.size for view in checked])
+    mask[agent, np.concatenate(checked)] = True
     return mask
 
 
