@@ -17,10 +17,15 @@ Indices: TypeAlias = NDArray[np.intp]
 SINGULAR = 1e-14
 
 
-def finite_array(name: str, value: ArrayLike, *, ndim: int | None = None) -> Array:
-    """Return ``value`` as a new float64 array, refusing text, NaN and infinities."""
+def finite_array(
+    name: str, value: ArrayLike, *, ndim: int | None = None, copy: bool | None = True
+) -> Array:
+    """Return ``value`` as a float64 array, refusing text, NaN and infinities.
+
+    A new array by default; ``copy=None`` copies only where that is needed.
+    """
     try:
-        array = np.array(value, dtype=np.float64)
+        array = np.array(value, dtype=np.float64, copy=copy)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be an array of numbers, got {_short(value)}") from None
     if ndim is not None and array.ndim != ndim:

@@ -46,18 +46,20 @@ def inverse(matrix: Array) -> Array:
     return (result + transpose(result)) / 2
 
 
-def has_full_rank(matrix: Array) -> bool:
-    """Tell whether every matrix of the stack is safely positive definite, whatever the units."""
-    if matrix.shape[-1] == 0:
-        return True
+def cholesky(matrix: Array) -> Array | None:
+    """Cholesky factors of a stack, or None unless all are safely positive definite.
+
+    Safely: no feature is explained by the features before it to within ``RANK_TOLERANCE``,
+    whatever the units.
+    """
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError:
-        return False
+        return None
     # pivot^2 / diagonal is the share of a feature's variance that the features before it leave.
     pivots = np.diagonal(factor, axis1=-2, axis2=-1) ** 2
     diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-    return bool((pivots > RANK_TOLERANCE * diagonal).all())
+    return factor if (pivots > RANK_TOLERANCE * diagonal).all() else None
 
 
 def pseudo_inverse(matrix: Array) -> tuple[Array, np.ndarray]:
@@ -72,7 +74,7 @@ def pseudo_inverse(matrix: Array) -> tuple[Array, np.ndarray]:
     rank : integer array, shape (...)
     """
     k = matrix.shape[-1]
-    if has_full_rank(matrix):
+    if cholesky(matrix) is not None:
         return inverse(matrix), np.full(matrix.shape[:-2], k)
     diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
@@ -92,10 +94,27 @@ def solve(matrix: Array, right: Array) -> tuple[Array, np.ndarray]:
     x : array, shape (..., k)
     rank : integer array, shape (...)
     """
-    if has_full_rank(matrix):
-        rank = np.full(matrix.shape[:-2], matrix.shape[-1])
-        if matrix.ndim == 2 and right.ndim > 1:
-            return right @ inverse(matrix), rank
-        return np.linalg.solve(matrix, right[..., None])[..., 0], rank
-    inverted, rank = pseudo_inverse(matrix)
-    return matvec(inverted, right), rank
+    factor = cholesky(matrix)
+    if factor is None:
+        inverted, rank = pseudo_inverse(matrix)
+        return matvec(inverted, right), rank
+    rank = np.full(matrix.shape[:-2], matrix.shape[-1])
+    if matrix.ndim == 2:
+        return (right @ inverse(matrix) if right.ndim > 1 else np.linalg.solve(matrix, right)), rank
+    return _substitute(factor, right), rank
+
+
+def _substitute(factor: Array, right: Array) -> Array:
+    """Solve ``L L' x = right`` for a stack, coordinate by coordinate and all trials at once.
+
+    The factor is at hand from the rank check; a second factorisation would cost twice as much.
+    """
+    k = factor.shape[-1]
+    x = np.array(np.broadcast_to(right, np.broadcast_shapes(right.shape, factor.shape[:-1])))
+    for j in range(k):
+        x[..., j] -= (factor[..., j, :j] * x[..., :j]).sum(axis=-1)
+        x[..., j] /= factor[..., j, j]
+    for j in reversed(range(k)):
+        x[..., j] /= factor[..., j, j]
+        x[..., :j] -= factor[..., j, :j] * x[..., j, None]
+    return x

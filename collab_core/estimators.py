@@ -355,15 +355,14 @@ def _imputed(
     Global imputation with ``a_i``, and COLLAB with empirical weights when ``a_i = 1/R_i``.
     """
     agents = list(rates)
-    lifted = [congruence(geometry.inverses[i], moments[i].xx) for i in agents]
-    blocks = [_times(rates[i], block) for i, block in zip(agents, lifted, strict=True)]
+    blocks = [_times(rates[i], congruence(geometry.inverses[i], moments[i].xx)) for i in agents]
     vectors = [rates[i][..., None] * matvec(geometry.inverses[i], moments[i].xy) for i in agents]
 
     def meat() -> Array:
         return geometry.scatter_matrices(
             [
-                _times(rates[i] ** 2 * moments[i].fit.variance, block)
-                for i, block in zip(agents, lifted, strict=True)
+                _times(rates[i] * moments[i].fit.variance, block)
+                for i, block in zip(agents, blocks, strict=True)
             ],
             agents,
         )

@@ -40,6 +40,10 @@ class Moments:
         Sum of the labels; only needed for `centred`.
     is_centred : bool
         Whether the sample's own mean was removed, which costs one degree of freedom.
+
+    Notes
+    -----
+    Arrays are kept as they are, not copied: a stack of trials is large.
     """
 
     def __init__(
@@ -52,12 +56,12 @@ class Moments:
         y_sum: ArrayLike | None = None,
         is_centred: bool = False,
     ) -> None:
-        self.n = finite_array("n", n)
-        self.xx = finite_array("xx", xx)
-        self.xy = finite_array("xy", xy)
-        self.yy = finite_array("yy", yy)
-        self.x_sum = None if x_sum is None else finite_array("x_sum", x_sum)
-        self.y_sum = None if y_sum is None else finite_array("y_sum", y_sum)
+        self.n = finite_array("n", n, copy=None)
+        self.xx = finite_array("xx", xx, copy=None)
+        self.xy = finite_array("xy", xy, copy=None)
+        self.yy = finite_array("yy", yy, copy=None)
+        self.x_sum = None if x_sum is None else finite_array("x_sum", x_sum, copy=None)
+        self.y_sum = None if y_sum is None else finite_array("y_sum", y_sum, copy=None)
         self.is_centred = is_centred
         self._check()
 
@@ -88,7 +92,8 @@ class Moments:
     @classmethod
     def from_arrays(cls, X: ArrayLike, y: ArrayLike) -> Moments:
         """Sum up raw data: ``X`` of shape (..., n, k), ``y`` of shape (..., n)."""
-        features, labels = finite_array("X", X), finite_array("y", y)
+        features = finite_array("X", X, copy=None)
+        labels = finite_array("y", y, copy=None)
         if features.ndim < 2 or features.shape[:-1] != labels.shape:
             raise ValueError(
                 f"X must have shape (..., n, k) and y (..., n); got {features.shape}"
