@@ -1,6 +1,11 @@
-"""``python -m benchmarks``: print every table."""
+"""``python -m benchmarks [name ...]``: print the tables, all of them or those named."""
 
-from . import library
+import sys
+
+from . import library, simulation
+
+MODULES = {"library": library, "simulation": simulation}
 
 if __name__ == "__main__":
-    library.run()
+    for name in sys.argv[1:] or MODULES:
+        MODULES[name].run()

@@ -3,7 +3,7 @@
 Two ways through the library:
 
 - theory: `Scenario` -> `Problem` -> `bounds`;
-- data: `Moments` (from arrays, chunks or draws) -> `estimators`.
+- data: `Moments` (from arrays, chunks or draws) -> `estimators`; `simulate` runs many trials.
 
 Examples
 --------
@@ -13,7 +13,18 @@ Examples
 True
 """
 
-from . import bounds, coefficients, covariance, estimators, methods, sigma, views, weights
+from . import (
+    bounds,
+    coefficients,
+    covariance,
+    estimators,
+    methods,
+    sigma,
+    simulate,
+    theory,
+    views,
+    weights,
+)
 from .moments import Moments
 from .problem import Problem
 from .scenario import Scenario
@@ -30,6 +41,8 @@ __all__ = [
     "estimators",
     "methods",
     "sigma",
+    "simulate",
+    "theory",
     "views",
     "weights",
 ]

@@ -14,6 +14,10 @@ from ._checks import Array
 RANK_TOLERANCE = 1e-11
 
 
+#: From this many systems on, substitution for all at once beats LAPACK one by one.
+LARGE_STACK = 200
+
+
 def transpose(matrix: Array) -> Array:
     """Swap the last two axes."""
     return np.swapaxes(matrix, -1, -2)
@@ -99,6 +103,8 @@ def solve(matrix: Array, right: Array) -> tuple[Array, np.ndarray]:
         inverted, rank = pseudo_inverse(matrix)
         return matvec(inverted, right), rank
     rank = np.full(matrix.shape[:-2], matrix.shape[-1])
+    if matrix.ndim > 2 and rank.size < LARGE_STACK:
+        return np.linalg.solve(matrix, right[..., None])[..., 0], rank
     if matrix.ndim == 2:
         return (right @ inverse(matrix) if right.ndim > 1 else np.linalg.solve(matrix, right)), rank
     return _substitute(factor, right), rank

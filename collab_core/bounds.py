@@ -35,6 +35,7 @@ __all__ = [
     "local_ols_error",
     "naive_collab",
     "optimized_naive_collab",
+    "pooled_moments",
     "strong",
     "weighted",
 ]
@@ -126,6 +127,18 @@ def imputation(problem: Problem, alphas: ArrayLike | None = None) -> Array:
     if (rates <= 0).any():
         raise ValueError(f"alphas must be above 0, got {rates.min():g}")
     return weighted(problem, [rate * problem.geometry.block(i) for i, rate in enumerate(rates)])
+
+
+def pooled_moments(problem: Problem) -> Array:
+    """Covariance of pooled moments, shape (d, d); exact at every n.
+
+    ``phi_j`` is a plain average of ``x_j y``, and for Gaussian features ``Cov(x y) = Var(y) Sigma +
+    phi phi'``. Features j and k share the samples of the agents that see both.
+    """
+    counts = (problem.mask * problem.shares[:, None]).T @ problem.mask
+    own = np.diagonal(counts)
+    single = problem.label_variance * problem.covariance + np.outer(problem.phi, problem.phi)
+    return congruence(problem.geometry.precision, single * counts / np.outer(own, own))
 
 
 def local(problem: Problem, C: ArrayLike, agent: int) -> Array:

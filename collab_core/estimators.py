@@ -22,7 +22,7 @@ from ._checks import Array, choice, finite_array
 from ._linalg import congruence, inverse, matvec, pseudo_inverse, solve, transpose
 from .estimate import Estimate, LeftOut, NaiveEstimate
 from .geometry import Geometry
-from .moments import LocalFit, Moments
+from .moments import AgentData, LocalFit, Moments
 from .sigma import from_unlabelled
 from .views import Views, ViewsLike, as_views, require_seen
 from .weights import noise_variance, optimal_weights
@@ -42,7 +42,7 @@ def local_ols(moments: Moments) -> LocalFit:
 
 
 def collab(
-    moments: Sequence[Moments],
+    moments: Sequence[AgentData],
     views: ViewsLike,
     covariance: CovarianceLike,
     weights: str = "empirical",
@@ -54,7 +54,8 @@ def collab(
     Parameters
     ----------
     moments : list of Moments
-        One per agent, of the features it sees in the order of its view.
+        One per agent, of the features it sees in the order of its view. Population weights need
+        no more than a `LocalSummary`.
     views : list of index arrays, or (m, d) boolean mask
     covariance : array, shape (d, d) or (..., d, d)
         Feature covariance: known, from unlabelled samples, or pooled (`collab_core.sigma`).
@@ -99,6 +100,7 @@ def collab_plus(
     noise: float | None = None,
     *,
     steps: int = 100,
+    start: Estimate | None = None,
 ) -> likelihood.PlusEstimate:
     """COLLAB+: the same messages as COLLAB, used to the last bit (beyond the paper).
 
@@ -114,6 +116,8 @@ def collab_plus(
         Standard deviation of the label noise if known; estimated otherwise.
     steps : int
         Largest number of scoring steps.
+    start : Estimate, optional
+        COLLAB's estimate, if it is at hand already.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def collab_plus(
         An `Estimate` with ``.noise_variance`` (...) and ``.converged`` (...).
     """
     geometry = Geometry.of(covariance, views)
-    start = collab(moments, views, geometry)
+    start = start or collab(moments, views, geometry)
     agents, left_out = _participants(moments, geometry, by_residual=True)
     return likelihood.maximise(
         {i: moments[i].fit for i in agents}, geometry, start.phi, noise, steps, left_out
@@ -295,7 +299,7 @@ def pooled_moments(
     return Estimate(totals / counts, geometry, left_out)
 
 
-def naive_collab(moments: Sequence[Moments], views: ViewsLike, dimension: int) -> NaiveEstimate:
+def naive_collab(moments: Sequence[AgentData], views: ViewsLike, dimension: int) -> NaiveEstimate:
     """Average the local models, 0 for what an agent does not see (Naive-Collab).
 
     ``sum_i P_i' theta_hat_i / m``: divided by the number of agents, as in the paper, not by how
@@ -309,7 +313,7 @@ def naive_collab(moments: Sequence[Moments], views: ViewsLike, dimension: int) -
 
 
 def optimized_naive_collab(
-    moments: Sequence[Moments], views: ViewsLike, fresh: Moments
+    moments: Sequence[AgentData], views: ViewsLike, fresh: Moments
 ) -> NaiveEstimate:
     """Average the local models with the weights that fit fresh full-feature samples best.
 
@@ -328,7 +332,7 @@ def optimized_naive_collab(
 
 
 def _stacked_models(
-    moments: Sequence[Moments], views: Views, d: int
+    moments: Sequence[AgentData], views: Views, d: int
 ) -> tuple[Array, tuple[LeftOut, ...]]:
     """Local models as columns ``P_i' theta_hat_i``, shape (..., d, m); 0 for agents left out."""
     _check_moments(moments, views)
@@ -336,7 +340,7 @@ def _stacked_models(
     skipped = {entry.agent for entry in left_out}
     if len(skipped) == len(moments):
         raise ValueError(_nothing_left(left_out))
-    leading = np.broadcast_shapes(*(moment.yy.shape for moment in moments))
+    leading = np.broadcast_shapes(*(moment.fit.rss.shape for moment in moments))
     models = np.zeros((*leading, d, len(moments)))
     for i, view in enumerate(views):
         if i not in skipped:
@@ -345,7 +349,7 @@ def _stacked_models(
 
 
 def _imputed(
-    moments: Sequence[Moments],
+    data: Sequence[AgentData],
     geometry: Geometry,
     rates: dict[int, Array],
     left_out: tuple[LeftOut, ...],
@@ -355,8 +359,10 @@ def _imputed(
     Global imputation with ``a_i``, and COLLAB with empirical weights when ``a_i = 1/R_i``.
     """
     agents = list(rates)
-    blocks = [_times(rates[i], congruence(geometry.inverses[i], moments[i].xx)) for i in agents]
-    vectors = [rates[i][..., None] * matvec(geometry.inverses[i], moments[i].xy) for i in agents]
+    moments = {i: _with_xx(data[i]) for i in agents}
+    lifted = {i: moments[i].lifted(geometry.inverses[i]) for i in agents}
+    blocks = [_times(rates[i], lifted[i][0]) for i in agents]
+    vectors = [rates[i][..., None] * lifted[i][1] for i in agents]
 
     def meat() -> Array:
         return geometry.scatter_matrices(
@@ -376,6 +382,12 @@ def _imputed(
     )
 
 
+def _with_xx(data: AgentData) -> Moments:
+    if not isinstance(data, Moments):
+        raise ValueError("empirical weights and imputation need every agent's xx: give Moments")
+    return data
+
+
 def _solved(
     geometry: Geometry,
     information: Array,
@@ -391,7 +403,7 @@ def _solved(
 
 
 def _participants(
-    moments: Sequence[Moments], geometry: Geometry, *, by_residual: bool, any_size: bool = False
+    moments: Sequence[AgentData], geometry: Geometry, *, by_residual: bool, any_size: bool = False
 ) -> tuple[list[int], tuple[LeftOut, ...]]:
     """Agents that can take part, and the others with the reason.
 
@@ -424,7 +436,7 @@ def _participants(
     return agents, left_out
 
 
-def _interpolating(moments: Sequence[Moments], views: Views) -> tuple[LeftOut, ...]:
+def _interpolating(moments: Sequence[AgentData], views: Views) -> tuple[LeftOut, ...]:
     """Agents whose least squares has no degree of freedom left."""
     return tuple(
         LeftOut(
@@ -444,7 +456,7 @@ def _nothing_left(left_out: tuple[LeftOut, ...]) -> str:
     return f"moments: no agent is left; agent {left_out[0].agent}: {left_out[0].reason}"
 
 
-def _check_moments(moments: Sequence[Moments], views: Views) -> None:
+def _check_moments(moments: Sequence[AgentData], views: Views) -> None:
     if len(moments) != len(views):
         raise ValueError(f"moments must hold one entry per view ({len(views)}), got {len(moments)}")
     for i, (moment, view) in enumerate(zip(moments, views, strict=True)):

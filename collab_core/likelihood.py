@@ -92,13 +92,19 @@ def maximise(
     model = Likelihood(fits, geometry, leading, known)
     values = np.concatenate([phi, tau[..., None]], axis=-1).reshape(-1, d + 1)
     converged = np.zeros(values.shape[0], dtype=bool)
-    active = np.arange(values.shape[0])
+    active, at_rest = np.arange(values.shape[0]), np.zeros(values.shape[0], dtype=bool)
+    here = model.point(values)
     for _ in range(steps):
-        if active.size == 0:
-            break
-        values[active], done, stuck = _scoring_step(model.of(active), values[active])
+        here, done, stuck = _scoring_step(here, at_rest)
         converged[active[done]] = True
-        active = active[~(done | stuck)]
+        values[active] = here.values
+        at_rest = at_rest | done | stuck
+        if at_rest.all():
+            break
+        if at_rest.mean() > 0.5:
+            # Most have come to rest: go on with the others only.
+            active, at_rest = active[~at_rest], at_rest[~at_rest]
+            here = model.of(active).point(values[active])
     shaped = values.reshape(*leading, d + 1)
 
     def phi_covariance() -> Array:
@@ -115,9 +121,9 @@ def maximise(
     )
 
 
-def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray, np.ndarray]:
-    """One step for every trial: new values (t, d + 1), which are done, which cannot go on (t,)."""
-    here = model.point(values)
+def _scoring_step(here: Point, at_rest: np.ndarray) -> tuple[Point, np.ndarray, np.ndarray]:
+    """One step for every trial not at rest: where it leads, who is done, who cannot go on (t,)."""
+    model, values = here.model, here.values
     score, information = here.score_and_information()
     tau = values[:, -1]
     if not model.known:
@@ -129,7 +135,7 @@ def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray, 
     if model.known:
         step = np.concatenate([step, np.zeros((step.shape[0], 1))], axis=-1)
     cut = -step[:, -1] / (LARGEST_CUT * tau)
-    size = np.where(done, 0.0, 1 / np.maximum(cut, 1.0))
+    size = np.where(done | at_rest, 0.0, 1 / np.maximum(cut, 1.0))
     # The likelihood must not fall: halve the step where it does, and give up where that leads
     # nowhere.
     for _ in range(12):
@@ -139,9 +145,15 @@ def _scoring_step(model: Likelihood, values: Array) -> tuple[Array, np.ndarray, 
             break
         size = np.where(worse, size / 2, size)
     else:
-        size = np.where(worse, 0.0, size)
         stuck = worse
-    return values + size[:, None] * step, done, stuck
+        there = model.point(values + np.where(stuck, 0.0, size)[:, None] * step)
+    return there, done, stuck
+
+
+def _xx_of(fit: LocalFit) -> Array:
+    if fit.xx is None:
+        raise ValueError("COLLAB+ needs every agent's xx, and only a fit is known")
+    return fit.xx
 
 
 class Likelihood:
@@ -172,12 +184,10 @@ class Likelihood:
         self.agents = list(fits)
         self.geometry = geometry.trials(leading)
         self.theta = [flat(fit.theta, 1) for fit in fits.values()]
-        self.xx = [flat(fit.moments.xx, 2) for fit in fits.values()]
+        self.xx = [flat(_xx_of(fit), 2) for fit in fits.values()]
         self.rss = np.stack([flat(fit.rss, 0) for fit in fits.values()], axis=-1)
         # Centring a sample took one dimension of the labels away with the mean.
-        self.n = np.stack(
-            [flat(fit.moments.degrees_of_freedom, 0) for fit in fits.values()], axis=-1
-        )
+        self.n = np.stack([flat(fit.degrees_of_freedom, 0) for fit in fits.values()], axis=-1)
 
     def of(self, index: np.ndarray) -> Likelihood:
         """The same for some of the trials."""
@@ -193,7 +203,7 @@ class Likelihood:
 
     def point(self, values: Array) -> Point:
         """Evaluate at ``values`` = (phi, noise^2), shape (t, d + 1)."""
-        return Point(self, values[:, :-1], values[:, -1])
+        return Point(self, values)
 
 
 class Point:
@@ -201,6 +211,8 @@ class Point:
 
     Attributes
     ----------
+    values : array, shape (t, d + 1)
+        phi and noise^2.
     s : array, shape (t, a)
         ``s_i`` at this value.
     log_likelihood : array, shape (t,)
@@ -208,8 +220,9 @@ class Point:
         What is maximised: the log-likelihood, less the boundary penalty if the noise is unknown.
     """
 
-    def __init__(self, model: Likelihood, phi: Array, tau: Array) -> None:
-        self.model = model
+    def __init__(self, model: Likelihood, values: Array) -> None:
+        self.model, self.values = model, values
+        phi, tau = values[:, :-1], values[:, -1]
         geometry = model.geometry
         self.theta = geometry.theta(phi)
         signal = (self.theta * phi).sum(axis=-1)

@@ -7,15 +7,16 @@ cluster all become the same thing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._checks import Array, finite_array
-from ._linalg import matvec, pseudo_inverse, solve
+from ._linalg import congruence, matvec, pseudo_inverse, solve
 
 #: After centring, a column whose variance is this share of its mean square or less is rounding.
 CONSTANT = 1e-12
@@ -63,6 +64,7 @@ class Moments:
         self.x_sum = None if x_sum is None else finite_array("x_sum", x_sum, copy=None)
         self.y_sum = None if y_sum is None else finite_array("y_sum", y_sum, copy=None)
         self.is_centred = is_centred
+        self._lifted: tuple[Array, Array, Array] | None = None
         self._check()
 
     def _check(self) -> None:
@@ -197,13 +199,80 @@ class Moments:
     @cached_property
     def fit(self) -> LocalFit:
         """Ordinary least squares on these samples, computed once."""
-        theta, rank = solve(self.xx, self.xy)
+        return self._fit_from(*solve(self.xx, self.xy))
+
+    def _fit_from(self, theta: Array, rank: np.ndarray) -> LocalFit:
         explained = (self.xy * theta).sum(axis=-1)
         rss = np.maximum(self.yy - explained, 0.0)
         # What cancellation leaves of a perfect fit is rounding, and 1/R must never be built on it.
         rss = np.where(rss > 1e-13 * self.yy, rss, 0.0)
         rss = np.where(self.degrees_of_freedom > rank, rss, 0.0)
-        return LocalFit(self, theta, rss, rank)
+        return LocalFit(self.n, self.degrees_of_freedom, theta, rss, rank, self.xx)
+
+    def lifted(self, inverse: Array) -> tuple[Array, Array]:
+        """``S xx S`` (..., k, k) and ``S xy`` (..., k): the data in the dual, kept for a next call.
+
+        Several methods ask for them with the same S.
+        """
+        if self._lifted is None or self._lifted[0] is not inverse:
+            pair = congruence(inverse, self.xx), matvec(inverse, self.xy)
+            self._lifted = (inverse, *pair)
+        return self._lifted[1], self._lifted[2]
+
+
+def fit_together(moments: Sequence[Moments]) -> None:
+    """Compute the fits of many agents at once, those of one size in one call.
+
+    Only a matter of speed: small stacks of trials cost more in calls than in work.
+    """
+    groups: dict[tuple[int, ...], list[Moments]] = {}
+    for moment in moments:
+        groups.setdefault(moment.xx.shape, []).append(moment)
+    for group in groups.values():
+        theta, rank = solve(
+            np.stack([moment.xx for moment in group]), np.stack([moment.xy for moment in group])
+        )
+        for i, moment in enumerate(group):
+            moment.__dict__["fit"] = moment._fit_from(theta[i], rank[i])
+
+
+class LocalSummary:
+    """An agent known by its least squares alone: no ``xx`` was drawn or sent.
+
+    Enough for every method that reads only ``(theta_hat_i, R_i)``: COLLAB with population weights,
+    Naive-Collab, local OLS.
+
+    Parameters
+    ----------
+    n : int or array, shape (...)
+    theta : array, shape (..., k)
+    rss : array, shape (...)
+        Residual sum of squares.
+    """
+
+    is_centred = False
+
+    def __init__(self, n: ArrayLike, theta: ArrayLike, rss: ArrayLike) -> None:
+        self.n = finite_array("n", n, copy=None)
+        coefficients = finite_array("theta", theta, copy=None)
+        squares = finite_array("rss", rss, copy=None)
+        if coefficients.ndim == 0 or coefficients.shape[:-1] != squares.shape:
+            raise ValueError(
+                f"theta must have shape (..., k) and rss (...), got {coefficients.shape}"
+                f" and {squares.shape}"
+            )
+        rank = np.full(squares.shape, coefficients.shape[-1])
+        self.fit = LocalFit(self.n, self.n, coefficients, squares, rank)
+
+    @property
+    def features(self) -> int:
+        """Number of features k."""
+        return int(self.fit.theta.shape[-1])
+
+    @property
+    def degrees_of_freedom(self) -> Array:
+        """Samples n: no mean was removed."""
+        return self.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,23 +281,29 @@ class LocalFit:
 
     Attributes
     ----------
+    n, degrees_of_freedom : arrays, shape () or (...)
+        Samples, and samples that remain after the mean.
     theta : array, shape (..., k)
         ``pinv(xx) xy``. Directions that the sample did not vary in get coefficient 0.
     rss : array, shape (...)
         Residual sum of squares; exactly 0 where the fit interpolates.
     rank : integer array, shape (...)
         Number of directions that could be estimated.
+    xx : array, shape (..., k, k), optional
+        None where only the fit is known.
     """
 
-    moments: Moments
+    n: Array
+    degrees_of_freedom: Array
     theta: Array
     rss: Array
     rank: np.ndarray
+    xx: Array | None = None
 
     @property
     def residual(self) -> Array:
         """``R_i = RSS / n``, the paper's, shape (...)."""
-        return self.rss / self.moments.n
+        return self.rss / self.n
 
     @property
     def variance(self) -> Array:
@@ -236,15 +311,15 @@ class LocalFit:
 
         0 where no degree of freedom is left; estimators leave such agents out.
         """
-        left = self.moments.degrees_of_freedom - self.rank
-        return self.rss / np.maximum(left, 1)
+        return self.rss / np.maximum(self.degrees_of_freedom - self.rank, 1)
 
     @cached_property
-    def inverse_xx(self) -> Array:
-        """``pinv(xx)``; the covariance of theta is s_i times this, shape (..., k, k)."""
-        return pseudo_inverse(self.moments.xx)[0]
-
-    @property
     def covariance(self) -> Array:
-        """Estimated covariance of theta, shape (..., k, k)."""
-        return self.variance[..., None, None] * self.inverse_xx
+        """Estimated covariance of theta, ``variance * pinv(xx)``, shape (..., k, k)."""
+        if self.xx is None:
+            raise ValueError("the covariance of a local model needs xx, and only its fit is known")
+        return self.variance[..., None, None] * pseudo_inverse(self.xx)[0]
+
+
+#: What an agent contributes: its moments, or only its fit where a method needs no more.
+AgentData: TypeAlias = Moments | LocalSummary

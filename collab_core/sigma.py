@@ -85,7 +85,15 @@ def pooled(
             raise ValueError("moments must share one n over their trials to be pooled")
         total[..., view[:, None], view] += moment.xx
         pairs[np.ix_(view, view)] += moment.n
-    missing = unseen_pairs(checked, dimension)
+    require_pairs(checked, dimension)
+    raw = total / pairs
+    repaired, moved = nearest_positive_definite(raw, floor=floor)
+    return PooledCovariance(repaired, pairs, moved)
+
+
+def require_pairs(views: ViewsLike, dimension: int) -> None:
+    """Refuse views in which some pair of features is seen together by nobody, by name."""
+    missing = unseen_pairs(views, dimension)
     if missing:
         j, k = missing[0]
         more = f" ({len(missing)} pairs in all)" if len(missing) > 1 else ""
@@ -93,9 +101,6 @@ def pooled(
             f"views: features {j} and {k} are seen together by no agent{more}, so the full-feature"
             " model cannot be had from the agents alone; give a covariance or unlabelled samples"
         )
-    raw = total / pairs
-    repaired, moved = nearest_positive_definite(raw, floor=floor)
-    return PooledCovariance(repaired, pairs, moved)
 
 
 def unseen_pairs(views: ViewsLike, dimension: int) -> list[tuple[int, int]]:

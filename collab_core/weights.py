@@ -93,7 +93,7 @@ def noise_variance(fits: Mapping[int, LocalFit], geometry: Geometry, phi: Array)
     for i, fit in fits.items():
         explained = (phi[..., geometry.views[i]] * geometry.local(phi, i)).sum(axis=-1)
         differences.append(fit.variance - (signal - explained))
-        precisions.append((fit.moments.degrees_of_freedom - fit.rank) / fit.variance**2)
+        precisions.append((fit.degrees_of_freedom - fit.rank) / fit.variance**2)
         smallest.append(fit.variance)
     weights = np.array(precisions)
     average = (weights * np.array(differences)).sum(axis=0) / weights.sum(axis=0)

@@ -1,0 +1,837 @@
+"""Simulation: a problem, sample sizes and trials in; errors with intervals out.
+
+Work is cut into chunks of trials with independent seeds spawned from one, so the numbers are the
+same bits for any number of threads and on any executor that has ``submit``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Event
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from . import estimators
+from . import sigma as sigma_module
+from ._blas import single_threaded_blas
+from ._checks import Array, choice, fraction, whole
+from .draws import Collecting, CollectingModels, Source, StoppedError, gaussian_sums, raw_sums
+from .estimate import Estimate, LeftOut, NaiveEstimate
+from .geometry import Geometry
+from .laws import FeatureLaw, square_root
+from .methods import METHODS
+from .moments import AgentData, LocalFit, Moments, fit_together
+from .problem import Problem
+from .scenario import Scenario
+from .theory import Target, expected_errors
+
+#: Methods of a run that names none. Local imputation is left out: it is COLLAB by another way.
+DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
+
+#: What an agent's own model can be compared by; the optimised weights need full-feature samples.
+AGENT_METHODS = tuple(key for key in METHODS if key != "optimized_naive_collab")
+
+#: Numbers per array in a chunk of trials: small enough to stay near the processor and to stop soon.
+CHUNK_NUMBERS = 300_000
+
+QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
+
+SIGMA_MODES = ("known", "unlabelled", "pooled")
+
+
+class HasSubmit(Protocol):
+    """Any executor: threads here, ``Client.get_executor()`` of dask.distributed on a cluster."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Schedule a call."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a world is simulated and what estimators are told.
+
+    Parameters
+    ----------
+    features : str or FeatureLaw
+        Law of the features, such as ``"gaussian"`` or ``"student_t(5)"``.
+    sigma : {"known", "unlabelled", "pooled"}
+        Whether estimators know the covariance, estimate it from unlabelled samples (drawn anew in
+        every trial), or pool it from the agents' own.
+    unlabelled : int
+        Number of unlabelled samples, at least d.
+    weights : {"empirical", "population"}
+        COLLAB's weights.
+    correction : bool
+        Small-sample correction of the residuals, ``RSS / (n - d_i)``.
+    noise_known : bool
+        Whether COLLAB+ is told the noise.
+    """
+
+    features: str | FeatureLaw = "gaussian"
+    sigma: str = "known"
+    unlabelled: int = 10_000
+    weights: str = "empirical"
+    correction: bool = False
+    noise_known: bool = False
+
+    def __post_init__(self) -> None:
+        FeatureLaw.of(self.features)
+        choice("sigma", self.sigma, SIGMA_MODES)
+        choice("weights", self.weights, ("empirical", "population"))
+        whole("unlabelled", self.unlabelled, low=1)
+
+    @property
+    def law(self) -> FeatureLaw:
+        """Law of the features."""
+        return FeatureLaw.of(self.features)
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """Prediction error of every method against n, over trials.
+
+    Attributes
+    ----------
+    problem : Problem
+    target : "full" or int
+    sample_sizes : tuple of int
+    methods : tuple of str
+    errors : dict
+        ``errors[method][n]``: errors of all finished trials, shape (trials,). Methods that could
+        not be computed at some n have no entry there.
+    notes : dict
+        ``notes[method, n]``: why an entry is missing, or who was left out of it.
+    settings : Settings
+    trials : int
+        Asked for.
+    partial : bool
+        Whether the run was stopped before all trials were done.
+    """
+
+    problem: Problem = field(repr=False)
+    target: Target
+    sample_sizes: tuple[int, ...]
+    methods: tuple[str, ...]
+    errors: Mapping[str, Mapping[int, Array]] = field(repr=False)
+    notes: Mapping[tuple[str, int], str] = field(repr=False)
+    settings: Settings
+    trials: int
+    partial: bool
+
+    @property
+    def irreducible(self) -> float:
+        """What unseen features cost the target forever; not part of the errors."""
+        return 0.0 if self.target == "full" else float(self.problem.irreducible[int(self.target)])
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row per n and method.
+
+        Columns: ``n``, ``method``, ``mean``, ``low``, ``high`` (95% interval of the mean over
+        trials), ``q05``, ``q25``, ``median``, ``q75``, ``q95`` (of the trials), ``theory``,
+        ``trials`` and ``note``. What does not exist is ``<NA>``, never NaN or infinity, and
+        ``note`` says why.
+        """
+        rows = [
+            self._row(method, n) | {"theory": pd.NA if theory is None else theory}
+            for method in self.methods
+            for n, theory in zip(self.sample_sizes, self._theory(method), strict=True)
+        ]
+        frame = pd.DataFrame(rows)
+        numbers = ["mean", "low", "high", *QUANTILES, "theory"]
+        return frame.astype(dict.fromkeys(numbers, "Float64"))
+
+    def _row(self, method: str, n: int) -> dict[str, object]:
+        errors = self.errors.get(method, {}).get(n, np.empty(0))
+        row: dict[str, object] = {"n": n, "method": method}
+        row |= dict.fromkeys(("mean", "low", "high", *QUANTILES), pd.NA)
+        if errors.size:
+            row["mean"] = mean = float(errors.mean())
+            row |= {name: float(np.quantile(errors, q)) for name, q in QUANTILES.items()}
+            if errors.size > 1:
+                spread = errors.std(ddof=1) / np.sqrt(errors.size)
+                half = float(student.ppf(0.975, errors.size - 1) * spread)
+                row["low"], row["high"] = max(mean - half, 0.0), mean + half
+        row["theory"] = pd.NA
+        row["trials"] = int(errors.size)
+        row["note"] = self.notes.get((method, n), "")
+        return row
+
+    def _theory(self, method: str) -> list[float | None]:
+        # Formulas are for Gaussian features and a known covariance (local models need none).
+        told = self.settings.sigma == "known" or method in _WITHOUT_SIGMA
+        if not (self.settings.law.is_gaussian and told):
+            return [None] * len(self.sample_sizes)
+        return expected_errors(
+            self.problem,
+            method,
+            self.sample_sizes,
+            self.target,
+            noise_known=self.settings.noise_known,
+        )
+
+
+Progress = Callable[[float, Any], None]
+
+
+def error_curve(
+    problem: Problem,
+    sample_sizes: Sequence[int],
+    trials: int,
+    methods: Sequence[str] | None = None,
+    target: Target = "full",
+    seed: int = 0,
+    features: str | FeatureLaw = "gaussian",
+    progress: Callable[[float, ErrorCurve], None] | None = None,
+    executor: HasSubmit | None = None,
+    *,
+    cancel: Event | None = None,
+    sigma: str = "known",
+    unlabelled: int = 10_000,
+    weights: str = "empirical",
+    correction: bool = False,
+    noise_known: bool = False,
+) -> ErrorCurve:
+    """Mean prediction error of every method against n, by simulation, with theory beside it.
+
+    Exact in distribution for Gaussian features, at a cost that does not depend on n.
+
+    Parameters
+    ----------
+    problem : Problem
+        Agents of unequal size through its ``shares``.
+    sample_sizes : list of int
+        The grid of n. Along it the same agents collect more data.
+    trials : int
+    methods : list of str, optional
+        Keys of `collab_core.methods.METHODS`; all that apply by default.
+    target : "full" or int
+        All features, or the features of an agent.
+    seed : int
+        The same seed gives the same numbers, whatever the executor.
+    features : str or FeatureLaw
+        Law of the features.
+    progress : callable, optional
+        Called with the fraction done and the curve so far, from this thread.
+    executor : object with ``submit``, optional
+        Where chunks run; threads of its own by default.
+    cancel : threading.Event, optional
+        When set, the run ends within a chunk and returns what is done, marked as partial.
+    sigma, unlabelled, weights, correction, noise_known
+        See `Settings`.
+
+    Returns
+    -------
+    ErrorCurve
+    """
+    relay: Progress | None = None
+    if progress is not None:
+        report = progress
+
+        def relay(fraction: float, curves: dict[Target, ErrorCurve]) -> None:
+            report(fraction, curves[target])
+
+    return error_curves(
+        problem,
+        sample_sizes,
+        trials,
+        [target],
+        methods,
+        seed=seed,
+        settings=Settings(
+            features=features,
+            sigma=sigma,
+            unlabelled=unlabelled,
+            weights=weights,
+            correction=correction,
+            noise_known=noise_known,
+        ),
+        progress=relay,
+        executor=executor,
+        cancel=cancel,
+    )[target]
+
+
+def error_curves(
+    problem: Problem,
+    sample_sizes: Sequence[int],
+    trials: int,
+    targets: Sequence[Target],
+    methods: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    executor: HasSubmit | None = None,
+    cancel: Event | None = None,
+) -> dict[Target, ErrorCurve]:
+    """Several targets from one run, on the same draws: see `error_curve`.
+
+    Without ``methods``, every target gets those that apply to it.
+    """
+    plan = _Plan.checked(problem, sample_sizes, trials, targets, methods, seed, settings)
+
+    def curves(results: Mapping[int, _ChunkResult], partial: bool) -> dict[Target, ErrorCurve]:
+        return {target: _curve(plan, target, results, partial) for target in plan.targets}
+
+    done: dict[int, _ChunkResult] = {}
+    for index, result in _run(plan, _errors_of_chunk, executor, cancel):
+        done[index] = result
+        if progress is not None:
+            progress(len(done) / plan.chunks, curves(done, partial=len(done) < plan.chunks))
+    stopped = len(done) < plan.chunks or any(not result.finished for result in done.values())
+    return curves(done, partial=stopped)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Estimates of many trials at one n.
+
+    Attributes
+    ----------
+    estimates : dict
+        By method, arrays of shape (trials, d), or (trials, d_i) for an agent's model.
+    truth : array, shape (d,) or (d_i,)
+    notes : dict
+        By method, why it is missing or who was left out.
+    """
+
+    estimates: Mapping[str, Array] = field(repr=False)
+    truth: Array = field(repr=False)
+    notes: Mapping[str, str]
+
+
+def sample_estimates(
+    problem: Problem,
+    n: int,
+    trials: int,
+    methods: Sequence[str] | None = None,
+    target: Target = "full",
+    *,
+    seed: int = 0,
+    settings: Settings | None = None,
+    executor: HasSubmit | None = None,
+    cancel: Event | None = None,
+) -> Sample:
+    """Draw the estimates themselves, for scatter plots over ellipses.
+
+    Parameters as in `error_curves`, at one n and for one target.
+    """
+    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings)
+    parts = dict(_run(plan, _estimates_of_chunk, executor, cancel))
+    notes: dict[str, str] = {}
+    found: dict[str, list[Array]] = {}
+    for index in sorted(parts):
+        values, said = parts[index]
+        notes |= said
+        for method, value in values.items():
+            found.setdefault(method, []).append(value)
+    truth = problem.theta if target == "full" else problem.local_theta(int(target))
+    return Sample({method: np.concatenate(part) for method, part in found.items()}, truth, notes)
+
+
+def coverage(
+    problem: Problem,
+    n: int,
+    trials: int,
+    level: float = 0.95,
+    methods: Sequence[str] = ("collab", "collab_plus"),
+    target: Target = "full",
+    *,
+    seed: int = 0,
+    settings: Settings | None = None,
+    executor: HasSubmit | None = None,
+    cancel: Event | None = None,
+) -> pd.DataFrame:
+    """Simulate how often the estimators' own intervals contain the truth.
+
+    Returns
+    -------
+    DataFrame
+        A row per method and coefficient: ``method``, ``coefficient``, ``covered`` (share of
+        trials), ``error`` (its Monte-Carlo standard error), ``width`` (mean width), ``level``,
+        ``trials``.
+    """
+    level = fraction("level", level)
+    for method in methods:
+        choice("methods", method, _WITH_INTERVALS)
+    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings, level=level)
+    parts = [result for _, result in sorted(_run(plan, _coverage_of_chunk, executor, cancel))]
+    rows: list[dict[str, object]] = []
+    for method in methods:
+        covered = [part[method][0] for part in parts if method in part]
+        widths = [part[method][1] for part in parts if method in part]
+        if not covered:
+            continue
+        inside, width = np.concatenate(covered), np.concatenate(widths)
+        share = inside.mean(axis=0)
+        for j in range(share.size):
+            spread = np.sqrt(level * (1 - level) / inside.shape[0])
+            rows.append(
+                {
+                    "method": method,
+                    "coefficient": j,
+                    "covered": float(share[j]),
+                    "error": float(spread),
+                    "width": float(width[:, j].mean()),
+                    "level": level,
+                    "trials": inside.shape[0],
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class PaperExperiment:
+    """The paper's synthetic experiment.
+
+    Attributes
+    ----------
+    problem : Problem
+    full : ErrorCurve
+        The test agent with all 30 features.
+    missing : ErrorCurve
+        The test agent with 20 of them.
+    """
+
+    problem: Problem
+    full: ErrorCurve
+    missing: ErrorCurve
+
+
+def paper_experiment(
+    *,
+    authors: bool = False,
+    sample_sizes: Sequence[int] = (50, 100, 150, 200, 300, 400, 500, 600, 800, 1000),
+    trials: int = 20,
+    seed: int = 0,
+    methods: Sequence[str] | None = None,
+    executor: HasSubmit | None = None,
+    progress: Progress | None = None,
+    cancel: Event | None = None,
+) -> PaperExperiment:
+    """Run the paper's synthetic experiment for both of its test agents, in one call.
+
+    m = d = 30; ten agents see 20 random features, twenty see 15; eigenvalues uniform on [0, 1],
+    three of them times 10; 20 trials. The paper leaves theta and noise open: standard normal and 1.
+
+    Parameters
+    ----------
+    authors : bool
+        Use the numbers of the authors' own run: theta of standard deviation 50, spikes of 100.
+    """
+    scenario = Scenario(
+        seed=seed, theta_scale=50.0 if authors else 1.0, spike_factor=100.0 if authors else 10.0
+    )
+    problem = scenario.problem()
+    curves = error_curves(
+        problem,
+        sample_sizes,
+        trials,
+        ["full", 0],
+        methods,
+        seed=seed,
+        executor=executor,
+        progress=progress,
+        cancel=cancel,
+    )
+    return PaperExperiment(problem, curves["full"], curves[0])
+
+
+# How a run is planned and carried out ------------------------------------------------------------
+
+_WITH_INTERVALS = ("collab", "collab_plus", "imputation", "rw_imputation", "local_imputation")
+_WITHOUT_SIGMA = ("local", "naive_collab", "optimized_naive_collab")
+_MODELS_ONLY = ("local", "naive_collab", "optimized_naive_collab")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A run, checked: everything a chunk needs, and nothing that cannot be sent to a worker."""
+
+    problem: Problem
+    sample_sizes: tuple[int, ...]
+    trials: int
+    targets: tuple[Target, ...]
+    methods: tuple[str, ...]
+    seed: int
+    settings: Settings
+    level: float
+    chunk_size: int
+
+    @classmethod
+    def checked(
+        cls,
+        problem: Problem,
+        sample_sizes: Sequence[int],
+        trials: int,
+        targets: Sequence[Target],
+        methods: Sequence[str] | None,
+        seed: int,
+        settings: Settings | None,
+        level: float = 0.95,
+    ) -> _Plan:
+        sizes = sorted({whole("sample_sizes", n, low=1) for n in sample_sizes})
+        if not sizes:
+            raise ValueError("sample_sizes must hold at least one n, got none")
+        for target in targets:
+            if target != "full":
+                whole("target", target, low=0, high=problem.agents - 1)  # type: ignore[arg-type]
+        if methods is None:
+            agents_only = "full" not in targets
+            chosen = [m for m in DEFAULT_METHODS if m in AGENT_METHODS or not agents_only]
+        else:
+            chosen = [choice("methods", method, tuple(METHODS)) for method in methods]
+            if any(target != "full" for target in targets):
+                for method in chosen:
+                    choice("methods (for an agent's target)", method, AGENT_METHODS)
+        settings = settings or Settings()
+        if settings.sigma == "unlabelled" and settings.unlabelled < problem.dimension:
+            raise ValueError(
+                f"unlabelled must be at least the number of features, {problem.dimension},"
+                f" got {settings.unlabelled}"
+            )
+        if settings.sigma == "pooled":
+            sigma_module.require_pairs(problem.views, problem.dimension)
+        return cls(
+            problem,
+            tuple(sizes),
+            whole("trials", trials, low=1),
+            tuple(targets),
+            tuple(chosen),
+            whole("seed", seed, low=0),
+            settings,
+            level,
+            _chunk_size(problem),
+        )
+
+    @property
+    def models_only(self) -> bool:
+        """Whether no method reads xx, so that no matrix need be drawn."""
+        by_population = {"collab"} if self.settings.weights == "population" else set()
+        return (
+            self.settings.law.is_gaussian
+            and self.settings.sigma != "pooled"
+            and set(self.methods) <= by_population | set(_MODELS_ONLY)
+        )
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks."""
+        return -(-self.trials // self.chunk_size)
+
+    def trials_of(self, index: int) -> int:
+        """Trials of chunk ``index``."""
+        return min(self.chunk_size, self.trials - index * self.chunk_size)
+
+
+def _chunk_size(problem: Problem) -> int:
+    """Trials per chunk: a property of the problem alone, so that seeds always mean the same."""
+    numbers = max(int((problem.sizes**2).sum()), problem.dimension**2)
+    return int(np.clip(CHUNK_NUMBERS // numbers, 1, 500))
+
+
+@dataclass(frozen=True)
+class _ChunkResult:
+    errors: dict[tuple[Target, str, int], Array]
+    notes: dict[tuple[Target, str, int], str]
+    finished: bool
+
+
+def _run(
+    plan: _Plan,
+    work: Callable[..., Any],
+    executor: HasSubmit | None,
+    cancel: Event | None,
+) -> Iterator[tuple[int, Any]]:
+    """Yield ``(index, result)`` of the chunks as they finish."""
+    if executor is None and plan.chunks == 1:
+        yield 0, work(plan, 0, cancel)
+        return
+    own = None
+    if executor is None:
+        own = executor = ThreadPoolExecutor(min(os.cpu_count() or 1, plan.chunks))
+    # An event can be shared with threads; other executors are stopped between chunks.
+    shared = cancel if isinstance(executor, ThreadPoolExecutor) else None
+    pending: dict[Future[Any], int] = {}
+    try:
+        pending = {
+            executor.submit(work, plan, index, shared): index for index in range(plan.chunks)
+        }
+        while pending:
+            finished, _ = wait(list(pending), timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in finished:
+                index = pending.pop(future)
+                if not future.cancelled():
+                    yield index, future.result()
+            if cancel is not None and cancel.is_set():
+                for future in [future for future in pending if future.cancel()]:
+                    del pending[future]
+                if shared is None:
+                    return
+    finally:
+        for future in pending:
+            future.cancel()
+        if isinstance(own, Executor):
+            own.shutdown(wait=True)
+
+
+def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkResult:
+    errors: dict[tuple[Target, str, int], Array] = {}
+    notes: dict[tuple[Target, str, int], str] = {}
+    roots = {target: _error_root(plan.problem, target) for target in plan.targets}
+    steps = 0
+    with single_threaded_blas():
+        for step in _steps(plan, index, cancel):
+            for method in plan.methods:
+                for target in plan.targets:
+                    if target != "full" and method not in AGENT_METHODS:
+                        continue
+                    key = (target, method, step.n)
+                    try:
+                        model, said = step.model(method, target)
+                    except ValueError as problem:
+                        notes[key] = str(problem)
+                        continue
+                    if said:
+                        notes[key] = said
+                    truth, root = roots[target]
+                    errors[key] = (((model - truth) @ root) ** 2).sum(axis=-1)
+            steps += 1
+    return _ChunkResult(errors, notes, steps == len(plan.sample_sizes))
+
+
+def _estimates_of_chunk(
+    plan: _Plan, index: int, cancel: Event | None
+) -> tuple[dict[str, Array], dict[str, str]]:
+    values, notes = {}, {}
+    with single_threaded_blas():
+        for step in _steps(plan, index, cancel):
+            for method in plan.methods:
+                try:
+                    values[method], said = step.model(method, plan.targets[0])
+                except ValueError as problem:
+                    said = str(problem)
+                if said:
+                    notes[method] = said
+    return values, notes
+
+
+def _coverage_of_chunk(
+    plan: _Plan, index: int, cancel: Event | None
+) -> dict[str, tuple[np.ndarray, Array]]:
+    target = plan.targets[0]
+    agent = None if target == "full" else int(target)
+    truth = plan.problem.theta if agent is None else plan.problem.local_theta(agent)
+    result: dict[str, tuple[np.ndarray, Array]] = {}
+    with single_threaded_blas():
+        for step in _steps(plan, index, cancel):
+            for method in plan.methods:
+                estimate = step.estimate(method)
+                assert isinstance(estimate, Estimate)
+                low, high = estimate.interval(plan.level, agent=agent)
+                result[method] = ((low <= truth) & (truth <= high), high - low)
+    return result
+
+
+def _error_root(problem: Problem, target: Target) -> tuple[Array, Array]:
+    """The truth, and a root of the covariance in whose norm errors are measured."""
+    if target == "full":
+        return problem.theta, np.linalg.cholesky(problem.covariance)
+    agent = int(target)
+    return problem.local_theta(agent), np.linalg.cholesky(problem.geometry.block(agent))
+
+
+def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
+    """The stack of trials of a chunk at every n in turn; ends early when cancelled."""
+
+    def stop() -> bool:
+        return cancel is not None and cancel.is_set()
+
+    def stream(number: int) -> np.random.Generator:
+        # Streams of their own, so that choosing other methods does not change the agents' draws.
+        return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index, number)))
+
+    problem, trials, law = plan.problem, plan.trials_of(index), plan.settings.law
+    sources = [Source.of_agent(problem, i) for i in range(problem.agents)]
+    rng = stream(0)
+    agents: Sequence[Collecting | CollectingModels] = (
+        [CollectingModels(rng, source, trials) for source in sources]
+        if plan.models_only
+        else [Collecting(rng, problem, source, trials, law, stop) for source in sources]
+    )
+    newcomer = None
+    if {"optimized_naive_collab", "local"} & set(plan.methods) and "full" in plan.targets:
+        newcomer = Collecting(stream(1), problem, Source.full(problem), trials, law, stop)
+    try:
+        geometry = problem.geometry
+        if plan.settings.sigma == "unlabelled":
+            geometry = Geometry(
+                _unlabelled_covariance(plan, stream(2), trials, stop), problem.views
+            )
+        for n in plan.sample_sizes:
+            if stop():
+                return
+            sizes = problem.sample_sizes(n)
+            data = [agent.up_to(int(size)) for agent, size in zip(agents, sizes, strict=True)]
+            fresh = None if newcomer is None else newcomer.up_to(n)
+            yield _Step(plan, n, data, fresh, geometry)
+    except StoppedError:
+        return
+
+
+def _unlabelled_covariance(
+    plan: _Plan, rng: np.random.Generator, trials: int, stop: Callable[[], bool]
+) -> Array:
+    """Covariance of unlabelled samples, one per trial, shape (trials, d, d)."""
+    problem, count = plan.problem, plan.settings.unlabelled
+    everything = np.arange(problem.dimension)
+    if plan.settings.law.is_gaussian:
+        xx, *_ = gaussian_sums(rng, Source.full(problem), trials, count)
+    else:
+        root = square_root(problem.covariance)
+        xx, *_ = raw_sums(rng, plan.settings.law, root, problem, everything, trials, count, stop)
+    return xx / count
+
+
+class _Step:
+    """A stack of trials at one n: what every method makes of it, each computed once."""
+
+    def __init__(
+        self,
+        plan: _Plan,
+        n: int,
+        data: Sequence[AgentData],
+        fresh: Moments | None,
+        geometry: Geometry,
+    ) -> None:
+        self.plan, self.n, self.data, self.fresh = plan, n, data, fresh
+        self._geometry = geometry
+        self._estimates: dict[str, Estimate | NaiveEstimate] = {}
+        fit_together(self.moments)
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """The covariance as estimators know it."""
+        if self.plan.settings.sigma != "pooled":
+            return self._geometry
+        views, d = self.plan.problem.views, self.plan.problem.dimension
+        return Geometry(sigma_module.pooled(self.moments, views, d).covariance, views)
+
+    @property
+    def moments(self) -> list[Moments]:
+        """The agents' data with xx."""
+        return [data for data in self.data if isinstance(data, Moments)]
+
+    def model(self, method: str, target: Target) -> tuple[Array, str]:
+        """Coefficients of a method for a target, shape (trials, k), and a note."""
+        if method == "local":
+            return self._local(target).theta, ""
+        estimate = self.estimate(method)
+        model = estimate.theta if target == "full" else estimate.local(int(target))
+        return model, _note(estimate)
+
+    def _local(self, target: Target) -> LocalFit:
+        data = self.fresh if target == "full" else self.data[int(target)]
+        assert data is not None
+        if data.features and (data.n <= data.features).any():
+            raise ValueError(
+                f"n = {data.n.min():g} is not above {data.features} features, so least squares"
+                " interpolates"
+            )
+        return data.fit
+
+    def estimate(self, method: str) -> Estimate | NaiveEstimate:
+        """A method's estimate on this stack."""
+        if method not in self._estimates:
+            self._estimates[method] = self._compute(method)
+        return self._estimates[method]
+
+    @property
+    def _collab_is_plain(self) -> bool:
+        """Whether COLLAB is computed as COLLAB+ would start from it."""
+        settings = self.plan.settings
+        plain = settings.weights == "empirical" and not settings.correction
+        return plain and "collab" in self.plan.methods
+
+    def _compute(self, method: str) -> Estimate | NaiveEstimate:
+        problem, settings = self.plan.problem, self.plan.settings
+        views = problem.views
+        match method:
+            case "collab":
+                return estimators.collab(
+                    self.data,
+                    views,
+                    self.geometry,
+                    settings.weights,
+                    correction=settings.correction,
+                )
+            case "collab_plus":
+                noise = problem.noise if settings.noise_known else None
+                collab = self.estimate("collab") if self._collab_is_plain else None
+                start = collab if isinstance(collab, Estimate) else None
+                return estimators.collab_plus(
+                    self.moments, views, self.geometry, noise, start=start
+                )
+            case "imputation":
+                return estimators.global_imputation(self.moments, views, self.geometry)
+            case "rw_imputation":
+                # The paper's: weights by the true s_i, known to an oracle.
+                alphas = 1 / problem.unexplained
+                return estimators.global_imputation(self.moments, views, self.geometry, alphas)
+            case "local_imputation":
+                return estimators.local_imputation(self.moments, views, self.geometry)
+            case "pooled_moments":
+                return estimators.pooled_moments(self.moments, views, self.geometry)
+            case "naive_collab":
+                return estimators.naive_collab(self.data, views, problem.dimension)
+            case _:
+                assert self.fresh is not None
+                return estimators.optimized_naive_collab(self.data, views, self.fresh)
+
+
+def _note(estimate: Estimate | NaiveEstimate) -> str:
+    """Who was left out, in a sentence, or nothing."""
+    left_out: tuple[LeftOut, ...] = estimate.left_out
+    if not left_out:
+        return ""
+    listed = ", ".join(str(entry.agent) for entry in left_out[:8])
+    more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
+    return f"left out: agents {listed}{more} ({left_out[0].reason})"
+
+
+def _curve(
+    plan: _Plan, target: Target, results: Mapping[int, _ChunkResult], partial: bool
+) -> ErrorCurve:
+    methods = tuple(m for m in plan.methods if target == "full" or m in AGENT_METHODS)
+    errors: dict[str, dict[int, Array]] = {method: {} for method in methods}
+    notes: dict[tuple[str, int], str] = {}
+    # In the order of the chunks, whatever order they finished in: sums are the same bits.
+    ordered = [results[index] for index in sorted(results)]
+    for method in methods:
+        for n in plan.sample_sizes:
+            key = (target, method, n)
+            parts = [result.errors[key] for result in ordered if key in result.errors]
+            if parts:
+                errors[method][n] = np.concatenate(parts)
+            said = [result.notes[key] for result in ordered if key in result.notes]
+            if said:
+                notes[method, n] = said[0]
+    return ErrorCurve(
+        problem=plan.problem,
+        target=target,
+        sample_sizes=plan.sample_sizes,
+        methods=methods,
+        errors=errors,
+        notes=notes,
+        settings=plan.settings,
+        trials=plan.trials,
+        partial=partial,
+    )

@@ -1,0 +1,153 @@
+"""Expected errors from formulas: the line behind every simulated marker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import bounds
+from ._checks import Array, choice
+from .methods import METHODS
+from .problem import Problem
+
+#: A target of prediction: all features, or what one agent sees.
+Target = str | int
+
+
+def expected_error(
+    problem: Problem, method: str, n: int, target: Target = "full", *, noise_known: bool = False
+) -> float | None:
+    """Mean prediction error of a method at sample size n, or None where no formula is known.
+
+    Exact at every n for local OLS, Naive-Collab and pooled moments; the leading order in 1/n
+    for the others. The irreducible part of an agent's error is not in it.
+
+    Parameters
+    ----------
+    problem : Problem
+        Gaussian features.
+    method : str
+        A key of `collab_core.methods.METHODS`.
+    n : int
+        Labelled samples per agent (times its share).
+    target : "full" or int
+        All features, or an agent. "local" at the full target is a newcomer who sees all features
+        and has n samples of its own.
+    noise_known : bool
+        Whether COLLAB+ knows the noise.
+    """
+    return expected_errors(problem, method, [n], target, noise_known=noise_known)[0]
+
+
+def expected_errors(
+    problem: Problem,
+    method: str,
+    sample_sizes: Sequence[int],
+    target: Target = "full",
+    *,
+    noise_known: bool = False,
+) -> list[float | None]:
+    """`expected_error` at many sample sizes, for the price of one."""
+    choice("method", method, tuple(METHODS))
+    agent = None if target == "full" else int(target)
+    match method:
+        case "local":
+            return [_least_squares(*_alone(problem, n, agent)) for n in sample_sizes]
+        case "naive_collab":
+            return [_naive(problem, n, agent) for n in sample_sizes]
+        case "optimized_naive_collab":
+            if agent is not None:
+                return [None] * len(sample_sizes)
+            return [_optimized_naive(problem, n) for n in sample_sizes]
+        case "collab_plus":
+            covariance = bounds.exact(problem, noise_known)
+        case "imputation":
+            covariance = bounds.imputation(problem)
+        case "pooled_moments":
+            covariance = bounds.pooled_moments(problem)
+        case _:
+            covariance = bounds.gauss(problem)
+    scaled = bounds.error(problem, covariance, agent)
+    return [scaled / n for n in sample_sizes]
+
+
+def _alone(problem: Problem, n: int, agent: int | None) -> tuple[float, int, int]:
+    if agent is None:
+        return problem.noise**2, problem.dimension, n
+    size = int(problem.sample_sizes(n)[agent])
+    return float(problem.unexplained[agent]), int(problem.sizes[agent]), size
+
+
+def _least_squares(unexplained: float, features: int, n: int) -> float | None:
+    """``s k / (n - k - 1)``: exact for Gaussian features; infinite, so None, for n <= k + 1."""
+    if features == 0:
+        return 0.0
+    return unexplained * features / (n - features - 1) if n > features + 1 else None
+
+
+def _model_scales(problem: Problem, n: int) -> Array | None:
+    """``s_i / (n_i - d_i - 1)``: local models have covariance this times inv(Sigma_i+), (m,)."""
+    left = problem.sample_sizes(n) - problem.sizes - 1
+    seeing = problem.sizes > 0
+    if (left[seeing] <= 0).any():
+        return None
+    return np.where(seeing, problem.unexplained / np.where(seeing, left, 1), 0.0)
+
+
+def _naive(problem: Problem, n: int, agent: int | None) -> float | None:
+    """Bias floor plus variance; exact, because local models are unbiased and independent."""
+    scales = _model_scales(problem, n)
+    if scales is None:
+        return None
+    limit = bounds.naive_collab(problem)
+    covariance = problem.geometry.scatter_matrices(
+        [
+            weight**2 * scale * inverse
+            for weight, scale, inverse in zip(
+                limit.weights, scales, problem.geometry.inverses, strict=True
+            )
+        ]
+    )
+    view = np.arange(problem.dimension) if agent is None else problem.views[agent]
+    best = problem.theta if agent is None else problem.local_theta(agent)
+    gap = limit.theta[view] - best
+    block = problem.covariance[np.ix_(view, view)]
+    return float(gap @ block @ gap + (block * covariance[np.ix_(view, view)]).sum())
+
+
+def _optimized_naive(problem: Problem, n: int) -> float | None:
+    """Floor, plus what noisy models add to it, plus what fitting the weights costs.
+
+    With models A (d, m), best weights w, gap r = theta - A w and G = A' Sigma A, noise E in the
+    models moves the floor by ``|E w|^2 - b' inv(G) b``, ``b = A' Sigma E w - E' Sigma r``, to
+    second order. Given the models, the weights are a least squares on rank(A) features of n fresh
+    samples that leaves ``noise^2 + floor`` unexplained. Where noisy models span everything, it is
+    plain least squares; where they span more than the true models do, nothing is known.
+    """
+    scales = _model_scales(problem, n)
+    if scales is None:
+        return None
+    noisy = problem.mask * np.random.default_rng(0).standard_normal(problem.mask.shape)
+    rank = int(np.linalg.matrix_rank(noisy))
+    if rank == problem.dimension:
+        return _least_squares(problem.noise**2, rank, n)
+    if np.linalg.matrix_rank(problem.embedded) < rank:
+        return None
+    limit = bounds.optimized_naive_collab(problem)
+    models = problem.embedded.T
+    weighted = problem.covariance @ models
+    gram_inverse = np.linalg.pinv(models.T @ weighted, rcond=1e-10, hermitian=True)
+    pull = problem.covariance @ (problem.theta - limit.theta)
+    moved = 0.0
+    for i, (scale, view) in enumerate(zip(scales, problem.views, strict=True)):
+        if view.size == 0:
+            continue
+        # rows of b per unit of noise in agent i's model: w_i A' Sigma - u_i r' Sigma
+        slope = limit.weights[i] * weighted[view].T
+        slope[i] -= pull[view]
+        spread = scale * problem.geometry.inverses[i]
+        direct = limit.weights[i] ** 2 * scale * view.size
+        moved += direct - float(np.trace(gram_inverse @ slope @ spread @ slope.T))
+    fitting = _least_squares(problem.noise**2 + limit.floor, rank, n)
+    return None if fitting is None else limit.floor + max(moved, 0.0) + fitting
