@@ -21,28 +21,40 @@ def world(m: int = 30, d: int = 30) -> cc.Problem:
 
 
 def raw_trial(problem: cc.Problem, n: int, rng: np.random.Generator) -> None:
-    """One trial as one would write it: draw samples, lstsq per agent, the paper's formulas."""
-    d = problem.dimension
-    root = np.linalg.cholesky(problem.covariance)
-    collab, collab_right = np.zeros((d, d)), np.zeros(d)
-    imputed, imputed_right = np.zeros((d, d)), np.zeros(d)
-    naive = np.zeros(d)
-    for i, view in enumerate(problem.views):
+    """One trial as one would write it: draw samples, fit every method on them with NumPy."""
+    d, root = problem.dimension, np.linalg.cholesky(problem.covariance)
+
+    def draw() -> tuple[np.ndarray, np.ndarray]:
         x = rng.standard_normal((n, d)) @ root.T
-        y = x @ problem.theta + problem.noise * rng.standard_normal(n)
-        seen = x[:, view]
+        return x, x @ problem.theta + problem.noise * rng.standard_normal(n)
+
+    left, right = np.zeros((d, d)), np.zeros(d)
+    products, counts = np.zeros(d), np.zeros(d)
+    models, imputed, labels, messages = np.zeros((d, problem.agents)), [], [], []
+    for i, view in enumerate(problem.views):
+        x, y = draw()
+        seen, transform = x[:, view], problem.transform(i)
         theta = np.linalg.lstsq(seen, y, rcond=None)[0]
-        residual = np.mean((y - seen @ theta) ** 2)
-        transform = problem.transform(i)
-        weight = seen.T @ seen / n / residual
-        collab += transform.T @ weight @ transform
-        collab_right += transform.T @ weight @ theta
-        full = seen @ transform
-        imputed += full.T @ full
-        imputed_right += full.T @ y
-        naive[view] += theta / problem.agents
-    np.linalg.solve(collab, collab_right)
-    np.linalg.solve(imputed, imputed_right)
+        weight = seen.T @ seen / n / np.mean((y - seen @ theta) ** 2)
+        left += transform.T @ weight @ transform
+        right += transform.T @ weight @ theta
+        products[view] += seen.T @ y
+        counts[view] += n
+        models[view, i] = theta
+        imputed.append(seen @ transform)
+        labels.append(y)
+        messages.append(cc.Moments.from_arrays(seen, y))
+    np.linalg.solve(left, right)  # COLLAB
+    np.linalg.solve(problem.covariance, products / counts)  # pooled moments
+    models.mean(axis=1)  # Naive-Collab
+    fresh_x, fresh_y = draw()
+    np.linalg.lstsq(fresh_x, fresh_y, rcond=None)  # a newcomer alone
+    np.linalg.lstsq(fresh_x @ models, fresh_y, rcond=None)  # Optimized-Naive-Collab
+    rows, targets = np.concatenate(imputed), np.concatenate(labels)
+    np.linalg.lstsq(rows, targets, rcond=None)  # Imputation
+    scale = np.repeat(1 / np.sqrt(problem.unexplained), n)
+    np.linalg.lstsq(rows * scale[:, None], targets * scale, rcond=None)  # RW-Imputation
+    cc.estimators.collab_plus(messages, problem.views, problem.covariance)
 
 
 def cost_against_n() -> None:
@@ -64,18 +76,17 @@ def against_raw_data() -> None:
     )
     free = seconds(lambda: error_curve(problem, [n], 1000, **FREE))
     rows = [
-        ["all eight methods", milliseconds(every / 500), milliseconds(raw), f"{500 * raw / every:.0f}x"],
-        ["matrix-free methods", milliseconds(free / 1000), milliseconds(raw), f"{1000 * raw / free:.0f}x"],
-    ]  # fmt: skip
-    headers = ["per trial, n=3000, m=d=30", "moments", "raw data, NumPy fits", "faster"]
-    table(
-        "Drawing moments against drawing data (three methods fitted on the raw data)", headers, rows
-    )
-    print(f"  1,000 trials of the matrix-free methods: {milliseconds(free)}")
+        [name, milliseconds(ours), milliseconds(raw), f"{raw / ours:.0f}x"]
+        for name, ours in (("all eight methods", every / 500), ("matrix-free methods", free / 1000))
+    ]
+    headers = ["per trial, n=3000, m=d=30", "moments", "all eight on raw data", "faster"]
+    table("Drawing moments against drawing data and fitting with NumPy", headers, rows)
     paper = seconds(paper_experiment, repeats=3)
-    print(
-        f"  The paper's synthetic experiment (10 sizes, 20 trials, every method): {milliseconds(paper)}"
-    )
+    rows = [
+        ["1,000 trials of the matrix-free methods", milliseconds(free)],
+        ["the paper's experiment: 10 sizes, 20 trials, every method", milliseconds(paper)],
+    ]
+    table("In all", ["work, m=d=30", "time"], rows)
 
 
 def growth() -> None:
@@ -91,17 +102,22 @@ def growth() -> None:
 
 
 def peak_memory() -> None:
+    # A process of its own, and the kernel's high-water mark of it (Linux).
     code = (
-        "import resource, collab_core as cc;"
-        "base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss;"
-        "cc.simulate.error_curve(cc.Scenario(seed=1).problem(), [1000], 10_000);"
-        "print(base // 1024, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        "import collab_core as cc\n"
+        "def peak():\n"
+        "    lines = open('/proc/self/status').read().splitlines()\n"
+        "    return int(next(line for line in lines if line.startswith('VmHWM')).split()[1]) // 1024\n"
+        "before = peak()\n"
+        "cc.simulate.error_curve(cc.Scenario(seed=1).problem(), [1000], 10_000)\n"
+        "print(before, peak())"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     before, peak = result.stdout.split()
-    print(f"\nPeak memory of 10,000 trials of all methods, m=d=30: {peak} MB ({before} MB before)")
+    rows = [["10,000 trials of all methods, m=d=30", f"{peak} MB", f"{before} MB"]]
+    table("Peak memory", ["work", "peak", "after import alone"], rows)
 
 
 def run() -> None:

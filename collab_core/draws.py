@@ -14,14 +14,14 @@ bounded size and summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from ._checks import Array, Indices
-from ._linalg import matvec, transpose
+from ._linalg import transpose
 from .laws import FeatureLaw, square_root
 from .moments import LocalSummary, Moments
 from .problem import Problem
@@ -35,41 +35,43 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where an agent's samples come from: ``y = x[view]' w + e``, ``e ~ N(0, s)``.
+class Sources:
+    """Where samples of g agents come from who see k features each: ``y = x[view]' w + e``.
 
     Attributes
     ----------
-    view : integer array, shape (k,)
-    root : array, shape (k, k)
-        Lower Cholesky factor of the covariance of what it sees.
-    local_theta : array, shape (k,)
-    unexplained : float
+    views : integer array, shape (g, k)
+    roots : array, shape (g, k, k)
+        Lower Cholesky factors of the covariance of what each sees.
+    local_theta : array, shape (g, k)
+        ``w = T_i theta``.
+    unexplained : array, shape (g,)
+        ``s_i``, the variance of e.
     """
 
-    view: Indices
-    root: Array
+    views: Indices
+    roots: Array
     local_theta: Array
-    unexplained: float
+    unexplained: Array
 
     @classmethod
-    def of_agent(cls, problem: Problem, agent: int) -> Source:
-        """Agent i of a problem."""
+    def of_agents(cls, problem: Problem, agents: Sequence[int]) -> Sources:
+        """Some agents of a problem, all with views of one size."""
         return cls(
-            problem.views[agent],
-            np.linalg.cholesky(problem.geometry.block(agent)),
-            problem.local_theta(agent),
-            float(problem.unexplained[agent]),
+            np.stack([problem.views[i] for i in agents]),
+            np.linalg.cholesky(np.stack([problem.geometry.block(i) for i in agents])),
+            np.stack([problem.local_theta(i) for i in agents]),
+            problem.unexplained[list(agents)],
         )
 
     @classmethod
-    def full(cls, problem: Problem) -> Source:
-        """A newcomer who sees every feature."""
+    def newcomer(cls, problem: Problem) -> Sources:
+        """One agent, not of the problem, who sees every feature."""
         return cls(
-            np.arange(problem.dimension),
-            np.linalg.cholesky(problem.covariance),
-            problem.theta,
-            problem.noise**2,
+            np.arange(problem.dimension)[None],
+            np.linalg.cholesky(problem.covariance)[None],
+            problem.theta[None],
+            np.array([problem.noise**2]),
         )
 
 
@@ -96,22 +98,26 @@ def _above_diagonal(k: int) -> tuple[Indices, Indices]:
 
 
 def gaussian_sums(
-    rng: np.random.Generator, source: Source, trials: int, n: int
+    rng: np.random.Generator, sources: Sources, trials: int, n: int
 ) -> tuple[Array, Array, Array]:
-    """``X'X`` (t, k, k), ``X'y`` (t, k) and ``y'y`` (t,) of n Gaussian samples, exactly."""
-    k, w, s = source.view.size, source.local_theta, source.unexplained
+    """``X'X`` (g, t, k, k), ``X'y`` (g, t, k) and ``y'y`` (g, t) of n Gaussian samples, exactly."""
+    g, k = sources.views.shape
+    s = sources.unexplained[:, None]
     if k == 0:
-        return np.zeros((trials, 0, 0)), np.zeros((trials, 0)), s * rng.chisquare(n, size=trials)
-    white = wishart_root(rng, trials, n, k)
+        yy = s * rng.chisquare(n, size=(g, trials))
+        return np.zeros((g, trials, 0, 0)), np.zeros((g, trials, 0)), yy
+    white = wishart_root(rng, g * trials, n, k)
     rank = white.shape[1]
-    # R' = U L', all trials in one product.
-    coloured = (white.reshape(-1, k) @ source.root.T).reshape(white.shape)
-    z = rng.standard_normal((trials, rank))
-    chi = rng.chisquare(n - rank, size=trials) if n > rank else np.zeros(trials)
+    # R' = U L', all trials of an agent in one product.
+    coloured = white.reshape(g, trials * rank, k) @ transpose(sources.roots)
+    coloured = coloured.reshape(g, trials, rank, k)
+    z = rng.standard_normal((g, trials, rank))
+    chi = rng.chisquare(n - rank, size=(g, trials)) if n > rank else 0.0
     xx = transpose(coloured) @ coloured
-    xe = np.sqrt(s) * (z[:, None, :] @ coloured)[:, 0, :]
-    xx_w = matvec(xx, w)
-    yy = xx_w @ w + 2 * xe @ w + s * ((z**2).sum(axis=1) + chi)
+    xe = np.sqrt(s)[..., None] * (z[..., None, :] @ coloured)[..., 0, :]
+    w = sources.local_theta[:, None, :]
+    xx_w = (xx @ w[..., None])[..., 0]
+    yy = ((xx_w + 2 * xe) * w).sum(axis=-1) + s * ((z**2).sum(axis=-1) + chi)
     return xx, xx_w + xe, yy
 
 
@@ -143,13 +149,13 @@ def raw_sums(
 
 
 class Collecting:
-    """One agent in a stack of trials, collecting more and more samples.
+    """Agents with views of one size in a stack of trials, collecting more and more samples.
 
     Parameters
     ----------
     rng : Generator
     problem : Problem
-    source : Source
+    sources : Sources
     trials : int
     law : FeatureLaw
     stop : callable
@@ -160,65 +166,74 @@ class Collecting:
         self,
         rng: np.random.Generator,
         problem: Problem,
-        source: Source,
+        sources: Sources,
         trials: int,
         law: FeatureLaw,
         stop: Callable[[], bool],
     ) -> None:
-        self._rng, self._problem, self._source = rng, problem, source
+        self._rng, self._problem, self._sources = rng, problem, sources
         self._trials, self._law, self._stop = trials, law, stop
         self._root = None if law.is_gaussian else square_root(problem.covariance)
-        k = source.view.size
+        g, k = sources.views.shape
         self._n = 0
-        self._sums = (np.zeros((trials, k, k)), np.zeros((trials, k)), np.zeros(trials))
+        self._sums = (np.zeros((g, trials, k, k)), np.zeros((g, trials, k)), np.zeros((g, trials)))
 
-    def up_to(self, n: int) -> Moments:
-        """Moments of the first n samples; n must not fall from call to call."""
+    def up_to(self, n: int) -> list[Moments]:
+        """Moments of each agent's first n samples; n must not fall from call to call."""
         more = n - self._n
         if more > 0:
-            if self._root is None:
-                new = gaussian_sums(self._rng, self._source, self._trials, more)
-            else:
-                new = raw_sums(
-                    self._rng, self._law, self._root, self._problem, self._source.view,
-                    self._trials, more, self._stop,
-                )  # fmt: skip
+            new = self._draw(more)
             xx, xy, yy = (old + added for old, added in zip(self._sums, new, strict=True))
             self._sums, self._n = (xx, xy, yy), n
-        return Moments(n, *self._sums)
+        return [Moments(n, *sums) for sums in zip(*self._sums, strict=True)]
+
+    def _draw(self, n: int) -> tuple[Array, Array, Array]:
+        if self._root is None:
+            return gaussian_sums(self._rng, self._sources, self._trials, n)
+        parts = [
+            raw_sums(
+                self._rng, self._law, self._root, self._problem, view, self._trials, n, self._stop
+            )
+            for view in self._sources.views
+        ]
+        xx, xy, yy = zip(*parts, strict=True)
+        return np.stack(xx), np.stack(xy), np.stack(yy)
 
 
 class CollectingModels:
-    """One agent of whom only the local model and the residual are drawn: no matrix at all.
+    """Agents of whom only the local models and residuals are drawn: no matrix at all.
 
     ``theta_hat = w + sqrt(s / c) L z`` with ``L L' = inv(Sigma_i+)``, ``c ~ chi2(n - d_i + 1)``,
     and independently ``RSS ~ s chi2(n - d_i)``. At every n the law is exact; from n to n the
     direction z stays and c and RSS grow by what new samples add, so that curves are smooth.
     """
 
-    def __init__(self, rng: np.random.Generator, source: Source, trials: int) -> None:
-        self._rng, self._source, self._trials = rng, source, trials
-        k = source.view.size
+    def __init__(self, rng: np.random.Generator, sources: Sources, trials: int) -> None:
+        self._rng, self._sources, self._trials = rng, sources, trials
+        g, k = sources.views.shape
+        z = rng.standard_normal((g, trials, k))
         # inv(Sigma) = inv(root)' inv(root), so L z = inv(root)' z.
-        z = rng.standard_normal((trials, k))
-        self._direction = np.linalg.solve(source.root.T, z.T).T if k else z
+        self._directions = z @ np.linalg.inv(sources.roots)
         self._n = 0
-        self._scale = np.zeros(trials)
-        self._rss = np.zeros(trials)
+        self._scale = np.zeros((g, trials))
+        self._rss = np.zeros((g, trials))
 
-    def up_to(self, n: int) -> LocalSummary:
-        """Model and residual after n samples; n must not fall from call to call."""
-        k, s = self._source.view.size, self._source.unexplained
+    def up_to(self, n: int) -> list[LocalSummary]:
+        """Models and residuals after n samples; n must not fall from call to call."""
+        g, k = self._sources.views.shape
+        shape = (g, self._trials)
         if n <= k:
             # Least squares interpolates; estimators see that from n alone and leave it out.
-            return LocalSummary(n, np.zeros((self._trials, k)), np.zeros(self._trials))
+            nothing = np.zeros((self._trials, k))
+            return [LocalSummary(n, nothing, nothing[:, :0].sum(axis=1)) for _ in range(g)]
+        s = self._sources.unexplained[:, None]
         before = max(self._n, k)
         if n > before:
             # chi2(n - k + 1) and chi2(n - k) as sums of independent parts.
-            self._scale = self._scale + self._rng.chisquare(
-                n - before + (self._n < k + 1), self._trials
-            )
-            self._rss = self._rss + s * self._rng.chisquare(n - before, self._trials)
+            first = self._n <= k
+            self._scale = self._scale + self._rng.chisquare(n - before + first, shape)
+            self._rss = self._rss + s * self._rng.chisquare(n - before, shape)
             self._n = n
-        theta = self._source.local_theta + np.sqrt(s / self._scale)[:, None] * self._direction
-        return LocalSummary(n, theta, self._rss)
+        noise = np.sqrt(s / self._scale)[..., None] * self._directions
+        theta = self._sources.local_theta[:, None, :] + noise
+        return [LocalSummary(n, theta[i], self._rss[i]) for i in range(g)]

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._checks import Array, positive
-from ._linalg import inverse, matvec, transpose
+from ._checks import Array, Indices, positive
+from ._linalg import inverse, transpose
 from .estimate import Estimate, LeftOut
 from .geometry import Geometry
 from .moments import LocalFit
@@ -150,10 +150,45 @@ def _scoring_step(here: Point, at_rest: np.ndarray) -> tuple[Point, np.ndarray, 
     return there, done, stuck
 
 
-def _xx_of(fit: LocalFit) -> Array:
-    if fit.xx is None:
-        raise ValueError("COLLAB+ needs every agent's xx, and only a fit is known")
-    return fit.xx
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Agents whose views are of one size k, stacked so that one call serves them all.
+
+    Attributes
+    ----------
+    slots : integer array, shape (g,)
+        Their places among the agents taking part.
+    index : integer array, shape (g, k)
+        Their views.
+    select : array, shape (g * k, d)
+        0/1: adds coordinates of their views into all features.
+    inverses : array, shape (g, k, k), or (g, t, k, k) with a covariance per trial
+    theta : array, shape (g, t, k)
+    xx : array, shape (g, t, k, k)
+    """
+
+    slots: Indices
+    index: Indices
+    select: Array
+    inverses: Array
+    theta: Array
+    xx: Array
+
+    def of(self, trials: Indices) -> _Group:
+        inverses = self.inverses if self.inverses.ndim == 3 else self.inverses[:, trials]
+        theta, xx = self.theta[:, trials], self.xx[:, trials]
+        return _Group(self.slots, self.index, self.select, inverses, theta, xx)
+
+    def solve(self, vectors: Array) -> Array:
+        """``S_i`` times vectors, shape (g, t, k)."""
+        if self.inverses.ndim == 3:
+            return vectors @ self.inverses
+        return (vectors[..., None, :] @ self.inverses)[..., 0, :]
+
+    def scatter(self, vectors: Array) -> Array:
+        """``sum_i P_i' b_i`` of vectors (g, t, k), shape (t, d)."""
+        g, t, k = vectors.shape
+        return vectors.transpose(1, 0, 2).reshape(t, g * k) @ self.select
 
 
 class Likelihood:
@@ -183,22 +218,32 @@ class Likelihood:
         self.known = known
         self.agents = list(fits)
         self.geometry = geometry.trials(leading)
-        self.theta = [flat(fit.theta, 1) for fit in fits.values()]
-        self.xx = [flat(_xx_of(fit), 2) for fit in fits.values()]
         self.rss = np.stack([flat(fit.rss, 0) for fit in fits.values()], axis=-1)
         # Centring a sample took one dimension of the labels away with the mean.
         self.n = np.stack([flat(fit.degrees_of_freedom, 0) for fit in fits.values()], axis=-1)
+        self.groups = []
+        for size in sorted({geometry.views[i].size for i in self.agents}):
+            slots = [a for a, i in enumerate(self.agents) if geometry.views[i].size == size]
+            members = [self.agents[a] for a in slots]
+            index = np.stack([geometry.views[i] for i in members])
+            self.groups.append(
+                _Group(
+                    slots=np.array(slots),
+                    index=index,
+                    select=np.eye(geometry.dimension)[index.ravel()],
+                    inverses=np.stack([self.geometry.inverses[i] for i in members]),
+                    theta=np.stack([flat(fits[i].theta, 1) for i in members]),
+                    xx=np.stack([flat(_xx_of(fits[i]), 2) for i in members]),
+                )
+            )
 
-    def of(self, index: np.ndarray) -> Likelihood:
+    def of(self, trials: Indices) -> Likelihood:
         """The same for some of the trials."""
-        if index.size == self.rss.shape[0]:
-            return self
         part = object.__new__(Likelihood)
         part.known, part.agents = self.known, self.agents
-        part.geometry = self.geometry.trials(self.rss.shape[:1], index)
-        part.theta = [theta[index] for theta in self.theta]
-        part.xx = [xx[index] for xx in self.xx]
-        part.rss, part.n = self.rss[index], self.n[index]
+        part.geometry = self.geometry.trials(self.rss.shape[:1], trials)
+        part.rss, part.n = self.rss[trials], self.n[trials]
+        part.groups = [group.of(trials) for group in self.groups]
         return part
 
     def point(self, values: Array) -> Point:
@@ -223,20 +268,23 @@ class Point:
     def __init__(self, model: Likelihood, values: Array) -> None:
         self.model, self.values = model, values
         phi, tau = values[:, :-1], values[:, -1]
-        geometry = model.geometry
-        self.theta = geometry.theta(phi)
+        self.theta = model.geometry.theta(phi)
         signal = (self.theta * phi).sum(axis=-1)
-        self.local = [geometry.local(phi, i) for i in model.agents]
+        self.local: list[Array] = []
         self.pull: list[Array] = []
-        unseen, misfit = [], []
-        for a, i in enumerate(model.agents):
-            unseen.append(signal - (phi[:, geometry.views[i]] * self.local[a]).sum(axis=-1))
-            gap = model.theta[a] - self.local[a]
-            self.pull.append(matvec(model.xx[a], gap))
-            misfit.append((gap * self.pull[a]).sum(axis=-1))
+        unseen, misfit = np.empty_like(model.rss), np.empty_like(model.rss)
+        for group in model.groups:
+            seen = phi[:, group.index].transpose(1, 0, 2)
+            local = group.solve(seen)
+            gap = group.theta - local
+            pull = (group.xx @ gap[..., None])[..., 0]
+            unseen[:, group.slots] = (signal - (seen * local).sum(axis=-1)).T
+            misfit[:, group.slots] = (gap * pull).sum(axis=-1).T
+            self.local.append(local)
+            self.pull.append(pull)
         # An agent that sees everything leaves nothing of the signal, whatever rounding says.
-        self.s = tau[:, None] + np.maximum(np.stack(unseen, axis=-1), 0.0)
-        self.squares = model.rss + np.stack(misfit, axis=-1)
+        self.s = tau[:, None] + np.maximum(unseen, 0.0)
+        self.squares = model.rss + misfit
         self.log_likelihood = (-model.n * np.log(self.s) - self.squares / self.s).sum(axis=-1) / 2
         self.objective = self.log_likelihood
         if not model.known:
@@ -244,22 +292,18 @@ class Point:
 
     def score_and_information(self) -> tuple[Array, Array]:
         """Score (t, q) and information (t, q, q); q = d, or d + 1 with the noise unknown."""
-        model, geometry, s = self.model, self.model.geometry, self.s
+        model, s = self.model, self.s
         u = (self.squares / s - model.n) / (2 * s)
-        parts = [
-            matvec(geometry.inverses[i], self.pull[a]) / s[:, a, None]
-            - 2 * u[:, a, None] * self.local[a]
-            for a, i in enumerate(model.agents)
-        ]
-        score = geometry.scatter_vectors(parts, model.agents)
-        score = score + 2 * u.sum(axis=-1)[:, None] * self.theta
+        score = 2 * u.sum(axis=-1)[:, None] * self.theta
         # h_i = theta - P_i' w_i, shape (t, a, d)
-        h = np.repeat(self.theta[:, None, :], len(model.agents), axis=1)
-        for a, i in enumerate(model.agents):
-            h[:, a, geometry.views[i]] -= self.local[a]
+        h = np.repeat(self.theta[:, None, :], s.shape[1], axis=1)
+        for group, local, pull in zip(model.groups, self.local, self.pull, strict=True):
+            rates, slopes = s.T[group.slots, :, None], u.T[group.slots, :, None]
+            score += group.scatter(group.solve(pull) / rates - 2 * slopes * local)
+            h[:, group.slots[:, None], group.index] -= local.transpose(1, 0, 2)
         rate = model.n / s**2
         weighted = rate[..., None] * h
-        information = geometry.weighted_inverses(model.n / s, model.agents)
+        information = model.geometry.weighted_inverses(model.n / s, model.agents)
         information = information + 2 * (transpose(h) @ weighted)
         if model.known:
             return score, information
@@ -268,3 +312,9 @@ class Point:
         top = np.concatenate([information, cross[..., None]], axis=-1)
         bottom = np.concatenate([cross, rate.sum(axis=-1)[:, None] / 2], axis=-1)
         return score, np.concatenate([top, bottom[:, None, :]], axis=-2)
+
+
+def _xx_of(fit: LocalFit) -> Array:
+    if fit.xx is None:
+        raise ValueError("COLLAB+ needs every agent's xx, and only a fit is known")
+    return fit.xx

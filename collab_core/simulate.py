@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Event
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ from . import estimators
 from . import sigma as sigma_module
 from ._blas import single_threaded_blas
 from ._checks import Array, choice, fraction, whole
-from .draws import Collecting, CollectingModels, Source, StoppedError, gaussian_sums, raw_sums
+from .draws import Collecting, CollectingModels, Sources, StoppedError, gaussian_sums, raw_sums
 from .estimate import Estimate, LeftOut, NaiveEstimate
 from .geometry import Geometry
 from .laws import FeatureLaw, square_root
@@ -39,7 +39,7 @@ DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
 AGENT_METHODS = tuple(key for key in METHODS if key != "optimized_naive_collab")
 
 #: Numbers per array in a chunk of trials: small enough to stay near the processor and to stop soon.
-CHUNK_NUMBERS = 300_000
+CHUNK_NUMBERS = 600_000
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
@@ -509,8 +509,8 @@ class _Plan:
             whole("seed", seed, low=0),
             settings,
             level,
-            _chunk_size(problem),
-        )
+            0,
+        )._cut()
 
     @property
     def models_only(self) -> bool:
@@ -527,15 +527,15 @@ class _Plan:
         """Number of chunks."""
         return -(-self.trials // self.chunk_size)
 
+    def _cut(self) -> _Plan:
+        """Fix the chunks: by what is simulated alone, so that seeds always mean the same."""
+        d, sizes = self.problem.dimension, self.problem.sizes
+        numbers = int(sizes.sum() if self.models_only else (sizes**2).sum())
+        return replace(self, chunk_size=int(np.clip(CHUNK_NUMBERS // max(numbers, d * d), 1, 500)))
+
     def trials_of(self, index: int) -> int:
         """Trials of chunk ``index``."""
         return min(self.chunk_size, self.trials - index * self.chunk_size)
-
-
-def _chunk_size(problem: Problem) -> int:
-    """Trials per chunk: a property of the problem alone, so that seeds always mean the same."""
-    numbers = max(int((problem.sizes**2).sum()), problem.dimension**2)
-    return int(np.clip(CHUNK_NUMBERS // numbers, 1, 500))
 
 
 @dataclass(frozen=True)
@@ -660,16 +660,22 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
         return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index, number)))
 
     problem, trials, law = plan.problem, plan.trials_of(index), plan.settings.law
-    sources = [Source.of_agent(problem, i) for i in range(problem.agents)]
     rng = stream(0)
-    agents: Sequence[Collecting | CollectingModels] = (
-        [CollectingModels(rng, source, trials) for source in sources]
-        if plan.models_only
-        else [Collecting(rng, problem, source, trials, law, stop) for source in sources]
-    )
+    # Agents of one size (in features and samples) draw together: fewer calls, the same law.
+    alike: dict[tuple[int, float], list[int]] = {}
+    for i, kind in enumerate(zip(problem.sizes.tolist(), problem.shares.tolist(), strict=True)):
+        alike.setdefault(kind, []).append(i)
+    groups: list[tuple[list[int], Collecting | CollectingModels]] = []
+    for members in alike.values():
+        sources = Sources.of_agents(problem, members)
+        groups.append(
+            (members, CollectingModels(rng, sources, trials))
+            if plan.models_only
+            else (members, Collecting(rng, problem, sources, trials, law, stop))
+        )
     newcomer = None
     if {"optimized_naive_collab", "local"} & set(plan.methods) and "full" in plan.targets:
-        newcomer = Collecting(stream(1), problem, Source.full(problem), trials, law, stop)
+        newcomer = Collecting(stream(1), problem, Sources.newcomer(problem), trials, law, stop)
     try:
         geometry = problem.geometry
         if plan.settings.sigma == "unlabelled":
@@ -680,8 +686,11 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
             if stop():
                 return
             sizes = problem.sample_sizes(n)
-            data = [agent.up_to(int(size)) for agent, size in zip(agents, sizes, strict=True)]
-            fresh = None if newcomer is None else newcomer.up_to(n)
+            found: dict[int, AgentData] = {}
+            for members, group in groups:
+                found |= zip(members, group.up_to(int(sizes[members[0]])), strict=True)
+            data = [found[i] for i in range(problem.agents)]
+            fresh = None if newcomer is None else newcomer.up_to(n)[0]
             yield _Step(plan, n, data, fresh, geometry)
     except StoppedError:
         return
@@ -694,7 +703,7 @@ def _unlabelled_covariance(
     problem, count = plan.problem, plan.settings.unlabelled
     everything = np.arange(problem.dimension)
     if plan.settings.law.is_gaussian:
-        xx, *_ = gaussian_sums(rng, Source.full(problem), trials, count)
+        xx = gaussian_sums(rng, Sources.newcomer(problem), trials, count)[0][0]
     else:
         root = square_root(problem.covariance)
         xx, *_ = raw_sums(rng, plan.settings.law, root, problem, everything, trials, count, stop)

@@ -11,7 +11,7 @@ from scipy.stats import ks_2samp
 
 import collab_core as cc
 from collab_core import simulate
-from collab_core.draws import Collecting, CollectingModels, Source, wishart_root
+from collab_core.draws import Collecting, CollectingModels, Sources, wishart_root
 from collab_core.laws import LAWS, FeatureLaw, square_root
 from collab_core.methods import METHODS
 from collab_core.simulate import Settings, error_curve, error_curves
@@ -61,15 +61,15 @@ def test_exact_draws_have_the_law_of_raw_data(name, extra):
     n = int(np.ceil((problem.sizes.max() + extra) / problem.shares.min()))
     sizes = problem.sample_sizes(n)
     for i, (x, y) in enumerate(raw_data(problem, n, rng, (trials,))):
-        source = Source.of_agent(problem, i)
+        sources = Sources.of_agents(problem, [i])
         raw = cc.Moments.from_arrays(x, y)
         # Two steps: what an agent collects in between must not matter.
-        collecting = Collecting(rng, problem, source, trials, FeatureLaw(), never)
+        collecting = Collecting(rng, problem, sources, trials, FeatureLaw(), never)
         collecting.up_to(int(sizes[i]) // 2)
-        exact = collecting.up_to(int(sizes[i]))
-        models = CollectingModels(rng, source, trials)
+        (exact,) = collecting.up_to(int(sizes[i]))
+        models = CollectingModels(rng, sources, trials)
         models.up_to(int(problem.sizes[i]) + 1)
-        summary = models.up_to(int(sizes[i]))
+        (summary,) = models.up_to(int(sizes[i]))
         block, truth = problem.geometry.block(i), problem.local_theta(i)
 
         def error(fit, block=block, truth=truth):
