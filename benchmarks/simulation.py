@@ -106,8 +106,8 @@ def peak_memory() -> None:
     code = (
         "import collab_core as cc\n"
         "def peak():\n"
-        "    lines = open('/proc/self/status').read().splitlines()\n"
-        "    return int(next(line for line in lines if line.startswith('VmHWM')).split()[1]) // 1024\n"
+        "    status = open('/proc/self/status').read()\n"
+        "    return int(status.split('VmHWM:')[1].split()[0]) // 1024\n"
         "before = peak()\n"
         "cc.simulate.error_curve(cc.Scenario(seed=1).problem(), [1000], 10_000)\n"
         "print(before, peak())"
