@@ -2,7 +2,7 @@
 
 Two ways through the library:
 
-- theory: `Scenario` -> `Problem` -> `bounds`;
+- theory: `Scenario` -> `Problem` -> `bounds`, `whatif`;
 - data: `Moments` (from arrays, chunks or draws) -> `estimators`; `simulate` runs many trials.
 
 Examples
@@ -19,11 +19,13 @@ from . import (
     covariance,
     estimators,
     methods,
+    presets,
     sigma,
     simulate,
     theory,
     views,
     weights,
+    whatif,
 )
 from .moments import Moments
 from .problem import Problem
@@ -40,9 +42,11 @@ __all__ = [
     "covariance",
     "estimators",
     "methods",
+    "presets",
     "sigma",
     "simulate",
     "theory",
     "views",
     "weights",
+    "whatif",
 ]

@@ -47,7 +47,7 @@ def gauss(problem: Problem) -> Array:
     Also that of RW-Imputation, and the minimax bound for everyone who is given only the local
     models (weak observation model). By the dual form ``inv(Sigma) inv(K) inv(Sigma)``.
     """
-    return congruence(problem.geometry.precision, inverse(problem.information))
+    return congruence(problem.geometry.precision, problem.information_inverse)
 
 
 def strong(problem: Problem) -> Array:

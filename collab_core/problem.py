@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._checks import Array, covariance_matrix, finite_array, positive, vector
+from ._linalg import inverse
 from .geometry import Geometry
 from .views import Views, ViewsLike, as_mask, as_views, require_seen
 
@@ -190,6 +191,11 @@ class Problem:
         return self.geometry.scatter_matrices(
             [rate * local for rate, local in zip(rates, self.geometry.inverses, strict=True)]
         )
+
+    @cached_property
+    def information_inverse(self) -> Array:
+        """``inv(K)``, the covariance of phi times n, shape (d, d)."""
+        return inverse(self.information)
 
     def sample_sizes(self, n: float) -> NDArray[np.intp]:
         """``n_i``, the nearest whole number to ``n * shares[i]``, shape (m,)."""

@@ -1,16 +1,29 @@
-"""Scenario: a world as a few plain choices, all drawn from one seed."""
+"""Scenario: a world as a few plain choices, all drawn from one seed, to and from a URL.
+
+`FIELDS` is the one typed list of everything a person can pick: limits, labels and the link are
+all made from it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import coefficients, covariance, views
 from ._checks import Array, choice, covariance_matrix, finite_array, positive, vector, whole
 from .problem import Problem
+from .sigma import nearest_positive_definite
 from .views import Views
+
+#: Limits that keep a dashboard responsive for everyone; the library itself has none.
+MOST_FEATURES, MOST_AGENTS, MOST_SAMPLES = 60, 100, 10_000_000
 
 SPECTRA = (
     "spiked",
@@ -26,6 +39,102 @@ SPECTRA = (
 )
 MISSINGNESS = ("subsets", "independent", "tiers", "blocks", "hub", "mask")
 THETAS = ("normal", "unit", "sparse", "strongest", "weakest", "values")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing a person can pick.
+
+    Attributes
+    ----------
+    kind : str
+        ``"whole"``, ``"number"``, ``"choice"``, ``"numbers"``, ``"matrix"`` or ``"mask"``.
+    label, help : str
+        For a control.
+    low, high : float
+        Limits of whole numbers and numbers.
+    choices : tuple of str
+        For a choice.
+    """
+
+    kind: str
+    label: str
+    help: str = ""
+    low: float = 0.0
+    high: float = 0.0
+    choices: tuple[str, ...] = ()
+
+
+FIELDS: dict[str, Field] = {
+    "spectrum": Field("choice", "Spectrum", "How features vary together.", choices=SPECTRA),
+    "d": Field("whole", "Features d", f"1 to {MOST_FEATURES}.", 1, MOST_FEATURES),
+    "spikes": Field("whole", "Spikes", "Eigenvalues that are multiplied.", 0, MOST_FEATURES),
+    "spike_factor": Field("number", "Spike factor", "By what.", 1, 1000),
+    "condition": Field("number", "Condition number", "Largest over smallest.", 1, 1e6),
+    "exponent": Field("number", "Exponent", "Eigenvalue j is 1 / j^exponent.", 0, 4),
+    "correlation": Field("number", "Correlation", "0 to 0.99.", 0, 0.99),
+    "groups": Field("whole", "Groups", "Groups or common causes.", 1, MOST_FEATURES),
+    "eigenvalues": Field("numbers", "Eigenvalues", "Above 0, one a feature."),
+    "matrix": Field("matrix", "Covariance matrix", "Symmetric, positive definite, up to 20 rows."),
+    "missing": Field("choice", "Missingness", "Who sees what.", choices=MISSINGNESS),
+    "m": Field("whole", "Agents m", f"1 to {MOST_AGENTS}.", 1, MOST_AGENTS),
+    "rich": Field("whole", "Rich agents", "How many see more than the others.", 0, MOST_AGENTS),
+    "rich_size": Field("whole", "Features of the rich", "", 0, MOST_FEATURES),
+    "size": Field("whole", "Features of the others", "", 0, MOST_FEATURES),
+    "p": Field("number", "Missing with probability p", "0 to 0.95, each apart.", 0, 0.95),
+    "tiers": Field("whole", "Tiers", "Nested; the richest sees everything.", 1, 20),
+    "mask": Field("mask", "Views", "A row an agent, a column a feature."),
+    "n": Field("whole", "Samples per agent n", "Labelled. Up to ten million.", 1, MOST_SAMPLES),
+    "sigma": Field("number", "Noise sigma", "Standard deviation, 0.01 to 100.", 0.01, 100),
+    "theta": Field("choice", "Coefficients theta", "The truth.", choices=THETAS),
+    "theta_scale": Field("number", "Size of theta", "Length or spread.", 0.0, 100),
+    "nonzero": Field("whole", "Nonzero coefficients", "", 0, MOST_FEATURES),
+    "values": Field("numbers", "Coefficients", "One a feature."),
+    "seed": Field("whole", "Seed", "Of everything drawn.", 0, 2**31 - 1),
+}
+
+#: Which fields a choice brings with it; all others always count.
+_BROUGHT = {
+    "spectrum": {
+        "spiked": ("spikes", "spike_factor"),
+        "geometric": ("condition",),
+        "power_law": ("exponent",),
+        "ar1": ("correlation",),
+        "equicorrelated": ("correlation",),
+        "factor": ("groups", "correlation"),
+        "block": ("groups", "correlation"),
+        "eigenvalues": ("eigenvalues",),
+        "matrix": ("matrix",),
+    },
+    "missing": {
+        "subsets": ("rich", "rich_size", "size"),
+        "independent": ("p",),
+        "tiers": ("tiers",),
+        "blocks": ("size",),
+        "hub": ("size",),
+        "mask": ("mask",),
+    },
+    "theta": {
+        "normal": ("theta_scale",),
+        "unit": ("theta_scale",),
+        "sparse": ("theta_scale", "nonzero"),
+        "strongest": ("theta_scale",),
+        "weakest": ("theta_scale",),
+        "values": ("values",),
+    },
+}
+_OPTIONAL = {name for by in _BROUGHT.values() for names in by.values() for name in names}
+
+#: Whole numbers that another one limits.
+_LIMITED_BY = {
+    "spikes": "d",
+    "groups": "d",
+    "rich_size": "d",
+    "size": "d",
+    "nonzero": "d",
+    "rich": "m",
+    "tiers": "m",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +296,109 @@ class Scenario:
             case _:
                 return coefficients.standard_normal(d, rng, scale)
 
+    @property
+    def unseen(self) -> NDArray[np.intp]:
+        """Features that nobody sees; with any, the full-feature model cannot be had."""
+        return views.unseen_features(self.views, self.d)
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Names of the fields that matter, given the choices made."""
+        brought = {
+            name for picker, by in _BROUGHT.items() for name in by.get(getattr(self, picker), ())
+        }
+        return tuple(name for name in FIELDS if name not in _OPTIONAL or name in brought)
+
+    def with_views(self, mask: NDArray[np.bool_]) -> Scenario:
+        """The same world with other views, shape (m, d)."""
+        rows = tuple("".join("1" if seen else "0" for seen in row) for row in mask)
+        return replace(self, m=len(rows), missing="mask", mask=rows)
+
+    def to_query(self) -> dict[str, str]:
+        """Everything that matters as strings for a URL, seed included."""
+        return {name: _to_text(FIELDS[name].kind, getattr(self, name)) for name in self.active}
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], base: Scenario | None = None
+    ) -> tuple[Scenario, list[str]]:
+        """Read a URL; wrong values become the nearest legal ones.
+
+        Parameters
+        ----------
+        query : mapping of str
+            Names that are not fields are passed over.
+        base : Scenario, optional
+            Where what the URL does not say comes from; the defaults otherwise.
+
+        Returns
+        -------
+        scenario : Scenario
+        notices : list of str
+            A sentence for every value that was changed.
+        """
+        base = base or cls()
+        changes: dict[str, Any] = {}
+        notices: list[str] = []
+        for name, field in FIELDS.items():
+            if name not in query:
+                continue
+            try:
+                changes[name], said = _from_text(field, query[name])
+            except ValueError as problem:
+                kept = _to_text(field.kind, getattr(base, name)) or "the default"
+                said = f"{problem}; {kept} is used"
+            if said:
+                notices.append(f"{field.label}: {said}.")
+        scenario, more = base.nearest(**changes)
+        return scenario, notices + more
+
+    def nearest(self, **changes: Any) -> tuple[Scenario, list[str]]:
+        """Apply changes and put right what they make impossible.
+
+        Returns
+        -------
+        scenario : Scenario
+        notices : list of str
+            What was put right, for fields that count.
+        """
+        values = {field.name: getattr(self, field.name) for field in fields(self)} | changes
+        notices: dict[str, str] = {}
+        # One's own numbers decide how many features there are.
+        for picker, own in (("spectrum", "eigenvalues"), ("spectrum", "matrix")):
+            if values[picker] == own and values[own] and len(values[own]) != values["d"]:
+                values["d"] = min(len(values[own]), MOST_FEATURES)
+        d, m = values["d"], values["m"]
+        for name, limit in _LIMITED_BY.items():
+            if values[name] > values[limit]:
+                notices[name] = f"at most {limit} = {values[limit]}, so {values[limit]} is used"
+                values[name] = values[limit]
+        if values["spectrum"] == "eigenvalues" and len(values["eigenvalues"]) != d:
+            values["eigenvalues"] = tuple(1.0 for _ in range(d))
+            notices["eigenvalues"] = "none were given, so all are 1"
+        if values["spectrum"] == "matrix":
+            values["matrix"], said = _nearest_matrix(values["matrix"], d)
+            if said:
+                notices["matrix"] = said
+        if values["theta"] == "values" and len(values["values"]) != d:
+            given = tuple(values["values"])[:d]
+            notices["values"] = f"{d} are needed, so {d - len(given)} zeros were added"
+            if len(values["values"]) > d:
+                notices["values"] = f"only the first {d} are used"
+            values["values"] = given + (0.0,) * (d - len(given))
+        if values["missing"] == "mask":
+            rows = values["mask"]
+            if len(rows) != m or any(len(row) != d for row in rows):
+                kept = [row[:d].ljust(d, "1") for row in rows[:m]]
+                values["mask"] = tuple(kept + ["1" * d] * (m - len(kept)))
+                if rows:
+                    notices["mask"] = f"fitted to {m} agents and {d} features, new cells seen"
+        scenario = Scenario(**values)
+        active = scenario.active
+        return scenario, [
+            f"{FIELDS[name].label}: {text}." for name, text in notices.items() if name in active
+        ]
+
     def problem(self) -> Problem:
         """Build the world.
 
@@ -196,6 +408,111 @@ class Scenario:
             If a choice is out of range, or a feature is seen by nobody.
         """
         return Problem(self.covariance, self.coefficients, self.sigma, self.views)
+
+
+def _to_text(kind: str, value: Any) -> str:
+    match kind:
+        case "numbers":
+            return ",".join(_number_text(number) for number in value)
+        case "matrix":
+            return ";".join(",".join(_number_text(number) for number in row) for row in value)
+        case "mask":
+            return _pack_mask(value)
+        case "number":
+            return _number_text(value)
+        case _:
+            return str(value)
+
+
+def _number_text(number: float) -> str:
+    """Shortest text that reads back as the same number: 3 rather than 3.0."""
+    return (
+        repr(int(number)) if number == int(number) and abs(number) < 1e15 else repr(float(number))
+    )
+
+
+def _from_text(field: Field, text: str) -> tuple[Any, str]:
+    """Read one value; a notice where the nearest legal one was taken instead."""
+    match field.kind:
+        case "choice":
+            return choice(field.label, text, field.choices).strip(), ""
+        case "numbers":
+            return _read_numbers(text), ""
+        case "matrix":
+            return tuple(_read_numbers(row) for row in text.split(";") if row.strip()), ""
+        case "mask":
+            return _unpack_mask(text), ""
+        case _:
+            return _read_limited(field, text)
+
+
+def _read_numbers(text: str) -> tuple[float, ...]:
+    parts = text.replace(",", " ").split()
+    return tuple(_read_number(part) for part in parts[:MOST_FEATURES])
+
+
+def _read_number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(f"{text[:20]!r} is not a number") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{text[:20]!r} is not a finite number")
+    return number
+
+
+def _read_limited(field: Field, text: str) -> tuple[float, str]:
+    number = _read_number(text)
+    if field.kind == "whole":
+        number = round(number)
+    limited = min(max(number, field.low), field.high)
+    value = int(limited) if field.kind == "whole" else limited
+    if limited == number and float(text) == number:
+        return value, ""
+    return value, f"{text[:20]} is not allowed, so {value:g} is used"
+
+
+def _pack_mask(rows: tuple[str, ...]) -> str:
+    """``<rows>x<columns>.<bits in base64>``: a thousand characters for the largest world."""
+    if not rows:
+        return ""
+    bits = np.array([[letter == "1" for letter in row] for row in rows])
+    packed = base64.urlsafe_b64encode(np.packbits(bits).tobytes()).decode().rstrip("=")
+    return f"{bits.shape[0]}x{bits.shape[1]}.{packed}"
+
+
+def _unpack_mask(text: str) -> tuple[str, ...]:
+    shape, _, packed = text.partition(".")
+    try:
+        height, width = (int(side) for side in shape.split("x"))
+        raw = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8))[: height * width]
+        if not (1 <= height <= MOST_AGENTS and 1 <= width <= MOST_FEATURES):
+            raise ValueError
+        rows = bits.reshape(height, width)
+    except (ValueError, binascii.Error):
+        raise ValueError(f"{text[:20]!r} is not a pattern of views") from None
+    return tuple("".join(map(str, row)) for row in rows)
+
+
+def _nearest_matrix(
+    rows: tuple[tuple[float, ...], ...], d: int
+) -> tuple[tuple[tuple[float, ...], ...], str]:
+    """A legal covariance near what was typed: the identity if it is not even square."""
+    if len(rows) != d or any(len(row) != d for row in rows):
+        identity = tuple(tuple(row) for row in np.eye(d).tolist())
+        return identity, "not a square of numbers, so the identity is used" if rows else ""
+    matrix = np.array(rows)
+    symmetric = (matrix + matrix.T) / 2
+    said = "" if np.allclose(matrix, symmetric) else "not symmetric, so its symmetric part is used"
+    try:
+        covariance_matrix(symmetric)
+    except ValueError:
+        diagonal = np.maximum(np.abs(np.diagonal(symmetric)), 1e-6)
+        np.fill_diagonal(symmetric, diagonal)
+        symmetric, _ = nearest_positive_definite(symmetric, floor=1e-3)
+        said = "not positive definite, so the nearest that is one is used"
+    return tuple(tuple(row) for row in symmetric.tolist()), said
 
 
 def _views_of_mask(rows: tuple[str, ...], m: int, d: int) -> Views:
