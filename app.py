@@ -2,7 +2,16 @@
 
 import streamlit as st
 
+from pages.shared import state
+
 # An emoji, not a material icon: that one would fetch a font from outside.
 st.set_page_config(page_title="Collab Explorer", page_icon="🧩", layout="wide")
 
-st.navigation({"Explore": [st.Page("pages/playground.py", title="Playground", default=True)]}).run()
+state.read_url()
+st.navigation(
+    {
+        "": [st.Page("pages/start.py", title="Start", default=True)],
+        "Explore": [st.Page("pages/playground.py", title="Playground")],
+    },
+    position="hidden" if state.chrome_hidden() else "sidebar",
+).run()

@@ -1,32 +1,60 @@
-"""What every page does first, and how every page shows a figure."""
+"""What every page does first: the guard, the sidebar, notices, lecture mode."""
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from collab_core.scenario import Scenario
 
-def enter() -> None:
-    """Begin a page: make sure that app.py, not Streamlit's old page mode, is in charge.
+from . import controls, state
 
-    A folder named ``pages`` puts Streamlit into its old mode until app.py has run once in the
+# Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
+LECTURE_CSS = """
+<style>
+.stMainBlockContainer { padding-top: 2rem; max-width: 1200px; }
+.stMainBlockContainer p, .stMainBlockContainer li { font-size: 1.5rem; line-height: 1.5; }
+.stMainBlockContainer [data-testid="stMetricValue"] { font-size: 4rem; }
+</style>
+"""
+
+# Less empty space above the first line, so that the main figure is on the first screen.
+DESK_CSS = """
+<style>
+.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
+.stMainBlockContainer h1 { padding-bottom: 0.25rem; }
+</style>
+"""
+
+
+def enter(*, start: bool = False) -> Scenario:
+    """Begin a page and return the world.
+
+    A folder named ``pages`` puts Streamlit into its old page mode until app.py has run once in the
     process, and a deep link as the first request then skips app.py. Private API, used only here
     and guarded by a browser test.
     """
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
+    st.html(LECTURE_CSS if state.lesson().lecture else DESK_CSS)
+    asked = state.lesson()
+    if not start and not state.chrome_hidden():
+        controls.sidebar()
+    if state.notices():
+        st.info("Put right: " + " ".join(state.notices()), icon="ℹ️")
+    if not start and asked.controls:
+        controls.above(asked.controls)
+    state.write_url(start=start)
+    return state.scenario()
 
 
-def chart(figure: go.Figure, *, key: str, alt: str) -> None:
-    """Show a figure with a quiet toolbar that saves an SVG, and a text for screen readers."""
-    st.plotly_chart(
-        figure,
-        key=key,
-        alt=alt,
-        config={
-            "displaylogo": False,
-            "toImageButtonOptions": {"format": "svg", "filename": f"collab-{key}"},
-        },
-    )
+def words(text: str) -> None:
+    """Say something, unless a link asks for one figure only."""
+    if not state.lesson().figure:
+        st.markdown(text)
+
+
+def error_box(sentence: str) -> None:
+    """Say what is wrong and what to change. Never a traceback."""
+    st.error(sentence)

@@ -1,0 +1,105 @@
+"""A figure with all that belongs beside it: data, formula, code, a text for screen readers."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from collab_core.scenario import Scenario
+
+from . import state
+
+#: Figures that a link can show alone, by key.
+FIGURES = {
+    "worth": "What working together is worth",
+    "methods": "Methods and bounds",
+    "covariance": "Covariance",
+    "spectrum": "Eigenvalues",
+    "views": "Who sees what",
+}
+
+
+def wanted(key: str) -> bool:
+    """Whether the link asks for this figure (or for all)."""
+    return state.lesson().figure in ("", key)
+
+
+def show(
+    figure: go.Figure,
+    *,
+    key: str,
+    alt: str,
+    frame: pd.DataFrame,
+    formula: str,
+    code: str,
+    clickable: str | None = None,
+) -> list[dict]:
+    """Draw a figure, and under it its data, formula and code.
+
+    Parameters
+    ----------
+    clickable : str, optional
+        Key of a chart whose points can be clicked; what was clicked is returned.
+    """
+    if not wanted(key):
+        return []
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],
+        "toImageButtonOptions": {
+            "format": st.session_state.get("image-format", "svg"),
+            "filename": f"collab-{key}",
+        },
+    }
+    if state.lesson().lecture:
+        figure.update_layout(font={"size": 18}, title={"font": {"size": 24}})
+    clicked = []
+    if clickable is None:
+        st.plotly_chart(figure, key=f"chart-{key}", alt=alt, config=config)
+    else:
+        event = st.plotly_chart(
+            figure,
+            key=clickable,
+            alt=alt,
+            config=config,
+            on_select="rerun",
+            selection_mode="points",
+        )
+        clicked = event["selection"]["points"]
+    if not state.lesson().lecture:
+        _beside(key, frame, formula, code)
+    return clicked
+
+
+def _beside(key: str, frame: pd.DataFrame, formula: str, code: str) -> None:
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "Data",
+            data=lambda: frame.to_csv(index=False),
+            file_name=f"collab-{key}.csv",
+            mime="text/csv",
+            key=f"data-{key}",
+            on_click="ignore",
+            type="tertiary",
+            help="The numbers of this figure as CSV. The camera above it saves the picture.",
+        )
+        with st.popover("Formula", type="tertiary", key=f"formula-{key}"):
+            st.markdown(formula)
+        with st.popover("Code", type="tertiary", key=f"code-{key}"):
+            st.markdown("These lines print the figure's numbers.")
+            st.code(code, language="python")
+
+
+def scenario_code(scenario: Scenario) -> str:
+    """Python that makes this world, its defaults left out."""
+    usual = Scenario()
+    given = [
+        f"{field.name}={getattr(scenario, field.name)!r}"
+        for field in fields(scenario)
+        if field.name in scenario.active
+        and getattr(scenario, field.name) != getattr(usual, field.name)
+    ]
+    return f"import collab_core as cc\n\nscenario = cc.Scenario({', '.join(given)})\n"

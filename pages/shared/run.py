@@ -1,0 +1,112 @@
+"""The run panel: long work on a thread, with progress, a live partial figure, and Stop.
+
+What was computed is kept until the world changes; a change cancels what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import streamlit as st
+
+from .shell import error_box
+
+Report = Callable[[float, Any], None]
+
+
+class Job:
+    """One run: started at once, cancelled by an event, reporting fraction and partial result."""
+
+    def __init__(self, signature: object, work: Callable[[Report, Event], Any]) -> None:
+        self.signature = signature
+        self.cancel = Event()
+        self.fraction = 0.0
+        self.partial: Any = None
+        self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
+
+    def _report(self, fraction: float, partial: Any) -> None:
+        self.fraction, self.partial = fraction, partial
+
+    @property
+    def running(self) -> bool:
+        """Whether it is still at work."""
+        return not self.future.done()
+
+    @property
+    def result(self) -> Any:
+        """The final result, or what there is of it; None before anything is."""
+        if self.running or self.future.exception() is not None:
+            return self.partial
+        return self.future.result()
+
+
+@st.cache_resource
+def _executor() -> ThreadPoolExecutor:
+    # Threads, not processes: those would run the app's script again in every child.
+    return ThreadPoolExecutor(4, thread_name_prefix="collab-run")
+
+
+def panel(
+    key: str,
+    signature: object,
+    work: Callable[[Report, Event], Any],
+    draw: Callable[[Any, bool], None],
+    *,
+    label: str,
+    help: str,
+) -> None:
+    """Draw the panel of one kind of run.
+
+    Parameters
+    ----------
+    key : str
+    signature : hashable
+        What the result depends on. When it changes, a run is cancelled and its result dropped.
+    work : callable
+        Given a report function and a cancel event; its value is the result.
+    draw : callable
+        Draws a result; told whether it is final.
+    label, help : str
+        Of the button that starts it.
+    """
+    slot = f"job-{key}"
+    job: Job | None = st.session_state.get(slot)
+    if job is not None and job.signature != signature:
+        job.cancel.set()
+        st.session_state[slot] = job = None
+
+    def start() -> None:
+        st.session_state[slot] = Job(signature, work)
+
+    was_running = job is not None and job.running
+
+    # While it runs, only this fragment is drawn again, three times a second.
+    @st.fragment(run_every=0.3 if was_running else None)
+    def body() -> None:
+        current: Job | None = st.session_state.get(slot)
+        if current is not None and current.running != was_running:
+            # Started or finished just now: the whole page sets the clock going, or stops it.
+            st.rerun()
+        if current is None:
+            st.button(label, key=f"start-{key}", on_click=start, help=help)
+            return
+        if current.running:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.button("Stop", key=f"stop-{key}", on_click=current.cancel.set)
+                st.progress(current.fraction, f"{current.fraction:.0%} done")
+        else:
+            st.button("Run again", key=f"again-{key}", on_click=start, help=help)
+            failure = current.future.exception()
+            if isinstance(failure, ValueError):
+                error_box(f"{failure}.")
+            elif failure is not None:
+                error_box("The run failed. Please change a setting or run it again.")
+            elif current.cancel.is_set():
+                st.caption(f"Stopped at {current.fraction:.0%}. What was computed is kept.")
+        if current.result is not None:
+            draw(current.result, not current.running)
+
+    body()

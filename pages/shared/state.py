@@ -1,0 +1,159 @@
+"""One scenario for all pages, kept in the session and always in the URL.
+
+The scenario is the truth and widgets only show it: a widget's change makes a new scenario (put
+right where needed), and every run writes the scenario into the URL. A URL that is not the one
+written last (a link, a reload, Back) is read into the scenario.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from collab_core.scenario import FIELDS, Scenario
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a link asks the page to leave out.
+
+    Attributes
+    ----------
+    controls : tuple of str or None
+        Controls to show above the figure, instead of the sidebar and the navigation; None for the
+        whole dashboard.
+    figure : str
+        The only figure to show, or nothing for all.
+    lecture : bool
+        Larger type, no sidebar.
+    step : int
+        Step of the story on the Start page, from 1.
+    sees : int
+        Position of the Start page's slider.
+    """
+
+    controls: tuple[str, ...] | None = None
+    figure: str = ""
+    lecture: bool = False
+    step: int = 1
+    sees: int = 3
+
+
+STEPS, MOST_SEEN = 6, 6
+
+
+def scenario() -> Scenario:
+    """The world of this session."""
+    return st.session_state["scenario"]
+
+
+def lesson() -> Lesson:
+    """What this session leaves out."""
+    return st.session_state["lesson"]
+
+
+def chrome_hidden() -> bool:
+    """Whether sidebar and navigation are left out."""
+    return lesson().controls is not None or lesson().lecture
+
+
+def change(**changes: object) -> None:
+    """Change the world; what that makes impossible is put right and said."""
+    st.session_state["scenario"], st.session_state["notices"] = scenario().nearest(**changes)
+
+
+def replace_scenario(other: Scenario) -> None:
+    """Go to another world."""
+    st.session_state["scenario"], st.session_state["notices"] = other, []
+
+
+def change_lesson(**changes: object) -> None:
+    """Change what is left out, or the position in the story."""
+    st.session_state["lesson"] = replace(lesson(), **changes)  # type: ignore[arg-type]
+
+
+def notices() -> list[str]:
+    """What was put right, in sentences."""
+    return st.session_state.get("notices", [])
+
+
+def read_url() -> None:
+    """Take over what the URL says, unless this session wrote it."""
+    given = st.query_params.to_dict()
+    first = "scenario" not in st.session_state
+    if not first and (not given or given == st.session_state.get("written")):
+        # Moving between pages clears the URL; the session remembers.
+        return
+    world = {name: text for name, text in given.items() if name in FIELDS}
+    if first or world:
+        found, said = Scenario.from_query(world)
+        st.session_state["scenario"], st.session_state["notices"] = found, said
+    if first or set(given) - set(FIELDS):
+        found_lesson, said = _lesson_of(given)
+        st.session_state["lesson"] = found_lesson
+        st.session_state["notices"] = [*notices(), *said]
+
+
+def write_url(*, start: bool = False) -> None:
+    """Put the world (and what is left out) into the URL.
+
+    Parameters
+    ----------
+    start : bool
+        On the Start page: its own slider and step, and the world only if somebody changed it.
+    """
+    wanted = query(start=start)
+    if wanted != st.query_params.to_dict():
+        st.query_params.from_dict(wanted)
+    st.session_state["written"] = wanted
+
+
+def query(*, start: bool = False) -> dict[str, str]:
+    """What the URL should say."""
+    world, asked = scenario(), lesson()
+    wanted = {} if start and world == Scenario() else world.to_query()
+    if asked.controls is not None:
+        wanted["controls"] = ",".join(asked.controls) or "none"
+    if asked.figure:
+        wanted["figure"] = asked.figure
+    if asked.lecture:
+        wanted["lecture"] = "1"
+    if start:
+        wanted |= {"sees": str(asked.sees), "step": str(asked.step)}
+    return wanted
+
+
+def _lesson_of(given: dict[str, str]) -> tuple[Lesson, list[str]]:
+    said: list[str] = []
+    controls = None
+    if "controls" in given:
+        named = [name for name in given["controls"].split(",") if name not in ("", "none")]
+        controls = tuple(name for name in named if name in FIELDS and name != "mask")
+        unknown = [name for name in named if name not in controls]
+        if unknown:
+            said.append(f"Controls: there is none called {', '.join(unknown)[:60]}.")
+
+    def limited(name: str, high: int, otherwise: int) -> int:
+        if name not in given:
+            return otherwise
+        try:
+            wanted = int(given[name])
+        except ValueError:
+            said.append(f"{name}: {given[name][:20]!r} is not a whole number; {otherwise} is used.")
+            return otherwise
+        nearest = min(max(wanted, 1), high)
+        if nearest != wanted:
+            said.append(f"{name}: {wanted} is not allowed, so {nearest} is used.")
+        return nearest
+
+    return (
+        Lesson(
+            controls=controls,
+            figure=given.get("figure", "")[:40],
+            lecture=given.get("lecture") == "1",
+            step=limited("step", STEPS, 1),
+            sees=limited("sees", MOST_SEEN, 3),
+        ),
+        said,
+    )
