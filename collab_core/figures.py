@@ -122,7 +122,7 @@ def spectrum(eigenvalues: ArrayLike, *, title: str, height: int = 340) -> go.Fig
 def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
     """Draw who sees what, a square a cell: a row an agent, a column a feature.
 
-    Squares can be clicked: ``customdata`` of each is its agent and feature, counted from 0.
+    Squares come row by row, so that the one of agent i and feature j is point ``i * d + j``.
     """
     seen = np.asarray(mask, dtype=bool)
     m, d = seen.shape
@@ -141,7 +141,6 @@ def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
                 "size": size,
                 "color": np.where(flat, PALETTE["collab"].colour, "rgba(128,128,128,0.25)"),
             },
-            customdata=np.stack([agents, columns], axis=1),
             text=[
                 f"{names[i]} {'sees' if is_seen else 'does not see'} {features[j]}"
                 for i, j, is_seen in zip(agents, columns, flat, strict=True)
@@ -380,7 +379,7 @@ def _few_ticks(values: ArrayLike, room: float = 0.06) -> dict[str, object]:
     span = max(high - low, 0.3)
     limits = [float(low - room * span - 0.02), float(high + room * span + 0.02)]
     wide = limits[1] - limits[0]
-    mantissas = (1, 2, 5) if wide < 2.5 else (1,)
+    mantissas: tuple[float, ...] = (1, 2, 5) if wide < 2.5 else (1,)
     stride = max(1, round(wide / 7))
     if wide < 0.5:
         mantissas = (1, 1.5, 2, 3, 4, 5, 6, 8)

@@ -373,6 +373,9 @@ class Scenario:
             if values[name] > values[limit]:
                 notices[name] = f"at most {limit} = {values[limit]}, so {values[limit]} is used"
                 values[name] = values[limit]
+        if values["missing"] == "blocks" and values["size"] < 1:
+            notices["size"] = "a block has at least 1, so 1 is used"
+            values["size"] = 1
         if values["spectrum"] == "eigenvalues" and len(values["eigenvalues"]) != d:
             values["eigenvalues"] = tuple(1.0 for _ in range(d))
             notices["eigenvalues"] = "none were given, so all are 1"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from . import bounds, theory
-from ._checks import Array, whole
+from ._checks import whole
 from .problem import Problem
 
 
@@ -120,16 +121,66 @@ def findings(problem: Problem, n: int) -> Findings:
 
 
 def error_lines(
-    problem: Problem, methods: tuple[str, ...], sample_sizes: Array, target: theory.Target = "full"
+    problem: Problem,
+    methods: Sequence[str],
+    sample_sizes: Sequence[int],
+    target: theory.Target = "full",
 ) -> pd.DataFrame:
     """Expected error of methods against n, a row where a formula is: n, method, error."""
-    sizes = [int(n) for n in sample_sizes]
     rows = [
         {"n": n, "method": method, "error": error}
         for method in methods
         for n, error in zip(
-            sizes, theory.expected_errors(problem, method, sizes, target), strict=True
+            sample_sizes,
+            theory.expected_errors(problem, method, sample_sizes, target),
+            strict=True,
         )
         if error is not None
     ]
     return pd.DataFrame(rows, columns=["n", "method", "error"])
+
+
+def local_limits(problem: Problem) -> pd.DataFrame:
+    """What every agent would find with endless data, a row per agent and feature it sees.
+
+    Returns
+    -------
+    DataFrame
+        ``agent`` and ``feature`` (counted from 1), ``alone`` (its entry of ``T_i theta``) and
+        ``truth`` (that of theta).
+    """
+    agents, features = np.nonzero(problem.mask)
+    return pd.DataFrame(
+        {
+            "agent": agents + 1,
+            "feature": features + 1,
+            "alone": problem.embedded[agents, features],
+            "truth": problem.theta[features],
+        }
+    )
+
+
+def weight_shares(problem: Problem) -> pd.DataFrame:
+    """How much every agent counts: ``agent``, ``unexplained`` (s_i) and ``share`` (of 1/s_i)."""
+    rates = problem.shares / problem.unexplained
+    return pd.DataFrame(
+        {
+            "agent": np.arange(1, problem.agents + 1),
+            "unexplained": problem.unexplained,
+            "share": rates / rates.sum(),
+        }
+    )
+
+
+def bytes_sent(
+    problem: Problem, methods: Sequence[str], sample_sizes: Sequence[int]
+) -> pd.DataFrame:
+    """Bytes that all agents send together: ``n``, ``method``, ``bytes``."""
+    frames = {n: bounds.communication(problem, n, unit="bytes") for n in sample_sizes}
+    return pd.DataFrame(
+        [
+            {"n": n, "method": method, "bytes": int(np.asarray(frames[n].loc[method, "up"]).sum())}
+            for method in methods
+            for n in sample_sizes
+        ]
+    )

@@ -94,7 +94,7 @@ def worth_figure(
     agent, most = found.gains_most
     show(
         figures.worth_by_agent(
-            worth, title=f"For agent {agent}, working together is worth {most:.1f} times its data"
+            worth, title=f"Agent {agent} gains most: worth {most:.1f} × its data"
         ),
         key="worth",
         alt="Expected error of every agent alone and together, largest gain first.",
@@ -127,7 +127,7 @@ def world_figures(scenario: cc.Scenario) -> None:
             clickable=f"views-{st.session_state.get('clicks', 0)}",
         )
         if clicked:
-            toggle(scenario, mask, [tuple(point["customdata"]) for point in clicked])
+            toggle(scenario, mask, [point["point_index"] for point in clicked])
         if wanted("views") and not state.lesson().lecture:
             edit_as_grid(scenario, mask)
     with middle:
@@ -161,9 +161,8 @@ def columns(*keys: str, sizes: list[float]) -> list:
     return st.columns(sizes)
 
 
-def toggle(scenario: cc.Scenario, mask: np.ndarray, cells: list[tuple[int, int]]) -> None:
-    for agent, feature in cells:
-        mask[int(agent), int(feature)] ^= True
+def toggle(scenario: cc.Scenario, mask: np.ndarray, squares: list[int]) -> None:
+    mask.flat[squares] = ~mask.flat[squares]
     state.replace_scenario(scenario.with_views(mask))
     # A new key forgets the selection, so that the same square can be clicked again.
     st.session_state["clicks"] = st.session_state.get("clicks", 0) + 1
@@ -261,9 +260,9 @@ def sentences(scenario: cc.Scenario, found: cc.whatif.Findings) -> str:
 
 WORTH_FORMULA = """
 Agent $i$ alone, with $n$ labelled samples, has expected error about $s_i d_i / n$, where
-$s_i = \\sigma^2 + \\theta_{i-}'\\Gamma_i\\theta_{i-}$ is the variance it cannot explain. Together it
-is $\\mathrm{tr}(\\Sigma_{i+} T_i C^g T_i') / n$. Their ratio is what working together is worth: by so
-much the agent would have to multiply its own data to do as well alone.
+$s_i = \\sigma^2 + \\theta_{i-}'\\Gamma_i\\theta_{i-}$ is the variance it cannot explain.
+Together it is $\\mathrm{tr}(\\Sigma_{i+} T_i C^g T_i') / n$. Their ratio is what working together
+is worth: by so much the agent would have to multiply its own data to do as well alone.
 """
 
 METHODS_FORMULA = """

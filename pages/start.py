@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -19,7 +18,7 @@ WORLD = cc.Scenario(
     d=6, m=6, spectrum="ar1", correlation=0.6, missing="blocks", size=3, theta="values",
     values=(1.0, -0.6, 0.8, 0.5, -1.0, 0.7), n=50,
 )  # fmt: skip
-SIZES = np.unique(np.geomspace(10, 100_000, 60).astype(int))
+SIZES = [10, 12, 15, 20, 30, 50, 80, 120, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 100_000]
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def alone(world: cc.Scenario, problem: cc.Problem) -> Step:
         frame,
         "Expected error $s_i d_i / (n - d_i - 1)$, exact for Gaussian features, above the "
         "irreducible $\\theta_{i-}'\\Gamma_i\\theta_{i-}$.",
-        f"frame = cc.whatif.error_lines(problem, ('local',), {_SIZES}, target={agent})\n"
+        f"frame = cc.whatif.error_lines(problem, ('local',), {SIZES}, target={agent})\n"
         f"frame['error'] += problem.irreducible[{agent}]\nprint(frame)\n",
     )
 
@@ -181,21 +180,13 @@ def naive(world: cc.Scenario, problem: cc.Problem) -> Step:
         ),
         frame,
         "$\\|\\sum_i P_i' T_i \\theta / m - \\theta\\|_\\Sigma^2$ plus a variance that vanishes.",
-        f"frame = cc.whatif.error_lines(problem, ('naive_collab', 'collab'), {_SIZES})\n"
+        f"frame = cc.whatif.error_lines(problem, ('naive_collab', 'collab'), {SIZES})\n"
         "print(frame)\n",
     )
 
 
 def correction(world: cc.Scenario, problem: cc.Problem) -> Step:
-    agents, features = np.nonzero(problem.mask)
-    frame = pd.DataFrame(
-        {
-            "agent": agents + 1,
-            "feature": features + 1,
-            "alone": problem.embedded[agents, features],
-            "truth": problem.theta[features],
-        }
-    )
+    frame = cc.whatif.local_limits(problem)
     return Step(
         "T removes the bias",
         "With endless data agent i finds not its part of the truth but $T_i \\theta$: its features "
@@ -211,30 +202,21 @@ def correction(world: cc.Scenario, problem: cc.Problem) -> Step:
         frame,
         "$T_i = [I, \\; \\Sigma_{i+}^{-1} \\Sigma_{i\\pm}]\\,\\Pi_i$ and "
         "$\\hat\\theta = \\arg\\min_\\theta \\sum_i \\| T_i \\theta - \\hat\\theta_i \\|_{W_i}^2$.",
-        "import numpy as np\n\nagents, features = np.nonzero(problem.mask)\n"
-        "frame = problem.embedded[agents, features]\nprint(frame)\n",
+        "frame = cc.whatif.local_limits(problem)\nprint(frame)\n",
     )
 
 
 def weights(world: cc.Scenario, problem: cc.Problem) -> Step:
-    shares = 1 / problem.unexplained
-    shares = shares / shares.sum()
+    frame = cc.whatif.weight_shares(problem)
     equal = cc.bounds.error(problem, cc.bounds.imputation(problem))
     best = cc.bounds.error(problem, cc.bounds.gauss(problem))
-    frame = pd.DataFrame(
-        {
-            "agent": np.arange(1, problem.agents + 1),
-            "unexplained": problem.unexplained,
-            "share": shares,
-        }
-    )
     return Step(
         "Weights by residual",
         "An agent whose features leave much unexplained has a noisier model and should count for "
         f"less. Its own residual says how much, and no other weights do better: equal ones cost "
         f"{equal / best - 1:.1%} here.",
         figures.shares_by_agent(
-            shares,
+            frame["share"],
             [
                 f"Agent {i + 1} leaves {s:.3g} unexplained"
                 for i, s in enumerate(problem.unexplained)
@@ -245,7 +227,7 @@ def weights(world: cc.Scenario, problem: cc.Problem) -> Step:
         frame,
         "$W_i = \\Sigma_{i+} / R_i$, where $R_i \\to s_i = \\sigma^2 + "
         "\\theta_{i-}'\\Gamma_i\\theta_{i-}$.",
-        "frame = 1 / problem.unexplained\nprint(frame / frame.sum())\n",
+        "frame = cc.whatif.weight_shares(problem)\nprint(frame)\n",
     )
 
 
@@ -268,14 +250,9 @@ def optimum(world: cc.Scenario, problem: cc.Problem) -> Step:
 
 
 def cost(world: cc.Scenario, problem: cc.Problem) -> Step:
-    rows = []
-    for n in SIZES[::4]:
-        sent = cc.bounds.communication(problem, int(n), unit="bytes")["up"].sum(axis=1)
-        rows += [
-            {"n": int(n), "method": k, "bytes": int(sent[k])} for k in ("collab", "imputation")
-        ]
-    frame = pd.DataFrame(rows).sort_values(["method", "n"], ignore_index=True)
-    ratio = frame["bytes"][frame["method"] == "imputation"].max() / frame["bytes"].min()
+    frame = cc.whatif.bytes_sent(problem, ("collab", "imputation"), SIZES)
+    most = frame.groupby("method")["bytes"].max()
+    ratio = most["imputation"] / most["collab"]
     return Step(
         "What it costs to send",
         "COLLAB sends a model, a covariance and one residual, however many samples there are. "
@@ -285,12 +262,10 @@ def cost(world: cc.Scenario, problem: cc.Problem) -> Step:
         ),
         frame,
         "$d_i + d_i(d_i+1)/2 + 1$ numbers for COLLAB, $n (d_i + 1)$ for imputation, 8 bytes each.",
-        "frame = cc.bounds.communication(problem, 1000, unit='bytes')['up'].sum(axis=1)\n"
-        "print(frame)\n",
+        f"frame = cc.whatif.bytes_sent(problem, ('collab', 'imputation'), {SIZES})\nprint(frame)\n",
     )
 
 
-_SIZES = f"[{', '.join(str(n) for n in SIZES)}]"
 STEPS: list[Callable[[cc.Scenario, cc.Problem], Step]] = [
     alone, naive, correction, weights, optimum, cost,
 ]  # fmt: skip

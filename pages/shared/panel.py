@@ -55,7 +55,11 @@ def show(
         },
     }
     if state.lesson().lecture:
-        figure.update_layout(font={"size": 18}, title={"font": {"size": 24}})
+        figure.update_layout(
+            title={"font": {"size": 24}}, legend={"font": {"size": 18}}, height=440
+        )
+        for axes in (figure.update_xaxes, figure.update_yaxes):
+            axes(tickfont={"size": 16}, title={"font": {"size": 18}})
     clicked = []
     if clickable is None:
         st.plotly_chart(figure, key=f"chart-{key}", alt=alt, config=config)

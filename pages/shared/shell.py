@@ -12,7 +12,7 @@ from . import controls, state
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
 <style>
-.stMainBlockContainer { padding-top: 2rem; max-width: 1200px; }
+.stMainBlockContainer { padding-top: 4rem; max-width: 1200px; }
 .stMainBlockContainer p, .stMainBlockContainer li { font-size: 1.5rem; line-height: 1.5; }
 .stMainBlockContainer [data-testid="stMetricValue"] { font-size: 4rem; }
 </style>

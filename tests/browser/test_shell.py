@@ -1,25 +1,243 @@
-"""What holds for the whole dashboard, in a real browser."""
+"""What a person does, in a real browser: open, drag, click, go back, share."""
+
+import json
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import collab_core as cc
 
 pytestmark = pytest.mark.browser
 
+SMALL = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2, seed=4)
 
-def test_first_request_of_a_fresh_server(fresh_server, page):
-    page.goto(fresh_server)
-    expect(page.get_by_role("heading", level=1)).to_have_text("What is it worth to learn together?")
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+def address(server: str, page: str = "playground", **extra: str) -> str:
+    query = SMALL.to_query() | extra
+    return f"{server}/{page}?" + "&".join(f"{name}={value}" for name, value in query.items())
+
+
+def settled(page: Page, charts: int) -> None:
+    """Wait until the page has drawn its charts and Streamlit is at rest."""
+    expect(page.locator(".js-plotly-plot")).to_have_count(charts)
+    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_have_count(1)
+
+
+def figures(page: Page) -> list:
+    """Titles and data of all charts on the screen."""
+    return page.evaluate(
+        "[...document.querySelectorAll('.js-plotly-plot')].map(plot => JSON.parse(JSON.stringify("
+        "[plot.layout.title.text, plot.data.map(trace => [trace.name, trace.x, trace.y, trace.z])]"
+        ")))"
+    )
+
+
+def slider(page: Page, name: str):
+    return page.get_by_role("slider", name=name)
+
+
+def test_deep_link_is_the_first_request_of_a_fresh_server(fresh_server, page):
+    page.goto(address(fresh_server))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Playground")
+    settled(page, 5)
     expect(page.get_by_text("Page not found")).to_have_count(0)
     # app.py drew the navigation, not Streamlit's old page mode (which would call it "app").
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
+    expect(page.get_by_role("link", name="Start")).to_be_visible()
 
 
-def test_nothing_leaves_localhost(server, page):
-    elsewhere = []
-    page.on("request", lambda request: elsewhere.append(request.url))
+def test_a_control_changes_url_and_figure_and_back_undoes_it(server, page):
+    page.goto(address(server))
+    settled(page, 5)
+    before = figures(page)
+    slider(page, "Features of the others").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**size=4**")
+    settled(page, 5)
+    after = figures(page)
+    assert after != before
+    page.go_back()
+    page.wait_for_url("**size=3**")
+    expect(slider(page, "Features of the others")).to_have_attribute("aria-valuetext", "3")
+    settled(page, 5)
+    assert figures(page) == before
+    page.go_forward()
+    page.wait_for_url("**size=4**")
+    page.reload()
+    settled(page, 5)
+    assert figures(page) == after
+
+
+def test_a_shared_link_reproduces_the_same_numbers(server, page, browser):
+    page.goto(address(server))
+    settled(page, 5)
+    page.get_by_role("button", name="New seed").click()
+    page.wait_for_function("!location.search.includes('seed=4')")
+    settled(page, 5)
+    page.get_by_role("button", name="Share this screen").click()
+    shared = page.locator("[data-testid=stPopoverBody] [data-testid=stCode]").first.inner_text()
+    assert urlsplit(shared).path == "/playground"
+    assert parse_qs(urlsplit(shared).query) == parse_qs(urlsplit(page.url).query)
+    expected = figures(page)
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as other:
+        friend = other.new_page()
+        friend.goto(shared.strip())
+        settled(friend, 5)
+        assert figures(friend) == expected
+
+
+def test_a_preset_opens_from_the_gallery(server, page):
     page.goto(server)
-    expect(page.locator(".js-plotly-plot")).to_have_count(3)
+    page.get_by_role("link", name="Satellites in three tiers").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Playground")
+    settled(page, 5)
+    assert "missing=tiers" in page.url
+    # Going back to the start and on again keeps the world.
+    page.get_by_role("link", name="Start", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("What is it worth to learn together?")
+    page.get_by_role("link", name="Playground", exact=True).click()
+    settled(page, 5)
+    assert "missing=tiers" in page.url
+
+
+def test_a_click_on_a_square_switches_a_feature(server, page):
+    page.goto(address(server))
+    settled(page, 5)
+    chart = page.locator(".js-plotly-plot").nth(2)
+    mask = cc.views.as_mask(SMALL.views, SMALL.d)
+    # The square of agent 1, feature 1, where Plotly drew it.
+    square = chart.locator(".points path").first
+    chart.scroll_into_view_if_needed()
+    box = square.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**missing=mask**")
+    text = parse_qs(urlsplit(page.url).query)
+    found, _ = cc.Scenario.from_query({name: values[0] for name, values in text.items()})
+    changed = cc.views.as_mask(found.views, found.d)
+    assert changed[0, 0] != mask[0, 0]
+    changed[0, 0] = mask[0, 0]
+    assert (changed == mask).all()
+
+
+def test_the_csv_holds_the_figures_numbers(server, page):
+    page.goto(address(server))
+    settled(page, 5)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Data").nth(1).click()
+    lines = download.value.path().read_text().strip().splitlines()
+    assert lines[0] == "method,error,floor"
+    drawn = figures(page)[1][1][0][1]
+    drawn = drawn if isinstance(drawn, list) else list(json.loads(json.dumps(drawn)).values())
+    errors = cc.whatif.comparison(SMALL.problem(), SMALL.n)["error"]
+    written = [float(line.split(",")[1]) for line in lines[1:]]
+    assert written == pytest.approx(errors.tolist())
+    assert len(drawn) >= 1
+
+
+def test_a_simulation_runs_live_and_stops_when_the_world_changes(server, page):
+    page.goto(address(server, n="50"))
+    settled(page, 5)
+    page.get_by_text("Check it by simulation").click()
+    page.get_by_role("button", name="Simulate 400 trials").click()
+    expect(page.locator(".js-plotly-plot")).to_have_count(6)
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    assert "400 simulated trials" in figures(page)[5][0]
+    slider(page, "Noise sigma").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("button", name="Simulate 400 trials")).to_be_visible()
+
+
+def test_the_story_by_arrow_keys_in_a_lecture(server, page):
+    page.goto(f"{server}/?lecture=1")
+    expect(page.get_by_text("Step 1 of 6")).to_be_visible()
+    settled(page, 1)
+    expect(page.locator("[data-testid=stSidebar]")).to_have_count(0)
+    for step in range(2, 7):
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_text(f"Step {step} of 6")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("Step 5 of 6")).to_be_visible()
+    assert "step=5" in page.url
+    size = page.get_by_text("Step 5 of 6").evaluate("node => getComputedStyle(node).fontSize")
+    assert float(size.removesuffix("px")) >= 22
+
+
+def test_a_lesson_is_one_figure_with_one_slider(server, page):
+    page.goto(address(server, controls="n", figure="worth"))
+    settled(page, 1)
+    expect(page.locator("[data-testid=stSidebar]")).to_have_count(0)
+    before = figures(page)
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**n=200**")
+    settled(page, 1)
+    assert figures(page) != before
+    assert "controls=n" in page.url
+
+
+def test_keyboard_alone_reaches_everything(server, page):
+    page.goto(address(server))
+    settled(page, 5)
+    wanted = {"Playground", "Features d", "New seed", "Reset", "Share this screen", "Data",
+              "Formula", "Code", "Check it by simulation"}  # fmt: skip
+    reached = set()
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        label = page.evaluate(
+            "(node => node.getAttribute('aria-label') || node.innerText || '')"
+            "(document.activeElement)"
+        )
+        reached |= {name for name in wanted if name in label.splitlines()}
+        if reached == wanted:
+            break
+    assert reached == wanted
+
+
+@pytest.mark.parametrize("path", ["", "playground"])
+def test_a_phone_can_use_it(server, browser, path):
+    with browser.new_context(viewport={"width": 390, "height": 844}) as phone:
+        page = phone.new_page()
+        page.goto(f"{server}/{path}")
+        settled(page, 5 if path else 1)
+        expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        overflow = page.evaluate(
+            "document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"
+        )
+        assert overflow <= 0
+        widest = page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.js-plotly-plot')]"
+            ".map(plot => plot.getBoundingClientRect().right))"
+        )
+        assert widest <= 390
+
+
+@pytest.mark.parametrize("path", ["", "playground"])
+def test_nothing_leaves_localhost(server, page, path):
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(f"{server}/{path}")
+    settled(page, 5 if path else 1)
     page.wait_for_timeout(500)
-    outside = [url for url in elsewhere if not url.startswith((server, "data:", "blob:"))]
-    assert outside == []
+    assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["", "playground"])
+def test_axe_finds_nothing_serious_that_is_ours(server, browser, path, scheme):
+    screen = {"width": 1280, "height": 800}
+    with browser.new_context(viewport=screen, color_scheme=scheme) as context:
+        page = context.new_page()
+        page.goto(f"{server}/{path}")
+        settled(page, 5 if path else 1)
+        # Streamlit's own navigation puts headings into a list, and we cannot change it.
+        ours = {"exclude": [["[data-testid=stSidebarNav]"]]}
+        found = Axe().run(page, context=ours).response["violations"]
+    serious = {
+        (violation["id"], node["html"][:300])
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    }
+    assert serious == set()
