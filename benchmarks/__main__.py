@@ -2,9 +2,9 @@
 
 import sys
 
-from . import library, simulation
+from . import dashboard, library, simulation
 
-MODULES = {"library": library, "simulation": simulation}
+MODULES = {"library": library, "simulation": simulation, "dashboard": dashboard}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODULES:

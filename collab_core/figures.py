@@ -1,13 +1,17 @@
 """Figures: results in, Plotly figures out. Pure functions; colours come from one palette.
 
 Needs Plotly, which the rest of the library does not: import this module by name.
+
+Figures are put together from plain dictionaries and not validated by Plotly, which takes ten times
+as long as all the rest; a test validates every one of them.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,10 +58,22 @@ def label(key: str) -> str:
     return METHODS[key].label if key in METHODS else BOUND_LABELS[key]
 
 
-def _layout(figure: go.Figure, title: str, height: int) -> go.Figure:
-    """Title above the plot, room for labels, fixed height so that a page does not jump."""
-    figure.update_layout(
-        title={
+Trace = dict[str, Any]
+
+
+def _figure(
+    traces: Sequence[Trace],
+    *,
+    title: str,
+    height: int,
+    x: Mapping[str, Any] | None = None,
+    y: Mapping[str, Any] | None = None,
+    layout: Mapping[str, Any] | None = None,
+) -> go.Figure:
+    """Title above the plot, room for a legend, fixed height so that a page does not jump."""
+    in_legend = [t for t in traces if "name" in t and t.get("showlegend", True)]
+    full = {
+        "title": {
             "text": title,
             "font": {"size": 16},
             "x": 0,
@@ -65,18 +81,16 @@ def _layout(figure: go.Figure, title: str, height: int) -> go.Figure:
             "y": 0.98,
             "yanchor": "top",
         },
-        height=height,
-        margin={"l": 10, "r": 10, "t": 72 if _has_legend(figure) else 48, "b": 10},
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "title": None},
-    )
-    return figure
-
-
-def _has_legend(figure: go.Figure) -> bool:
-    """Whether Plotly will draw one: two named traces or more that want to be in it."""
-    return (
-        sum(trace.name is not None and trace.showlegend is not False for trace in figure.data) > 1
-    )
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 72 if len(in_legend) > 1 else 48, "b": 10},
+        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        # Plotly's own template is large and copied for every figure; the dashboard brings one.
+        "template": {},
+        "xaxis": dict(x or {}),
+        "yaxis": dict(y or {}),
+        **(layout or {}),
+    }
+    return go.Figure({"data": list(traces), "layout": full}, _validate=False)
 
 
 def covariance_heatmap(
@@ -86,37 +100,39 @@ def covariance_heatmap(
     matrix = np.asarray(covariance, dtype=float)
     names = names or feature_names(matrix.shape[0])
     limit = float(np.abs(matrix).max())
-    heatmap = go.Heatmap(
-        z=matrix,
-        x=names,
-        y=names,
-        zmin=-limit,
-        zmax=limit,
-        colorscale=DIVERGING,
-        colorbar={"thickness": 10, "outlinewidth": 0},
-        hovertemplate="%{y} and %{x}: %{z:.3g}<extra></extra>",
-    )
-    figure = go.Figure(heatmap)
-    figure.update_yaxes(autorange="reversed")
-    return _layout(figure, title, height)
+    heatmap = {
+        "type": "heatmap",
+        "z": matrix,
+        "x": names,
+        "y": names,
+        "zmin": -limit,
+        "zmax": limit,
+        "colorscale": DIVERGING,
+        "colorbar": {"thickness": 10, "outlinewidth": 0},
+        "hovertemplate": "%{y} and %{x}: %{z:.3g}<extra></extra>",
+    }
+    return _figure([heatmap], title=title, height=height, y={"autorange": "reversed"})
 
 
 def spectrum(eigenvalues: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
     """Draw eigenvalues from the largest to the smallest, on a log axis."""
     values = np.sort(np.asarray(eigenvalues, dtype=float))[::-1]
-    figure = go.Figure(
-        go.Scatter(
-            x=list(range(1, values.size + 1)),
-            y=values,
-            mode="lines+markers",
-            line={"color": PALETTE["collab"].colour, "width": 1},
-            marker={"size": 7},
-            hovertemplate="eigenvalue %{x}: %{y:.3g}<extra></extra>",
-        )
+    line = {
+        "type": "scatter",
+        "x": np.arange(1, values.size + 1),
+        "y": values,
+        "mode": "lines+markers",
+        "line": {"color": PALETTE["collab"].colour, "width": 1},
+        "marker": {"size": 7},
+        "hovertemplate": "eigenvalue %{x}: %{y:.3g}<extra></extra>",
+    }
+    return _figure(
+        [line],
+        title=title,
+        height=height,
+        x={"title": {"text": "eigenvalue"}, "rangemode": "tozero"},
+        y=_log_axis("variance", values),
     )
-    figure.update_xaxes(title="eigenvalue", rangemode="tozero")
-    figure.update_yaxes(type="log", title="variance", **_few_ticks(values))
-    return _layout(figure, title, height)
 
 
 def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
@@ -131,31 +147,35 @@ def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
     names, features = agent_names(m), feature_names(d)
     # Squares that nearly touch in a column of about 400 pixels.
     size = float(np.clip(0.8 * min(360 / d, (height - 90) / m), 3, 24))
-    figure = go.Figure(
-        go.Scatter(
-            x=columns + 1,
-            y=agents + 1,
-            mode="markers",
-            marker={
-                "symbol": "square",
-                "size": size,
-                "color": np.where(flat, PALETTE["collab"].colour, "rgba(128,128,128,0.25)"),
-            },
-            text=[
-                f"{names[i]} {'sees' if is_seen else 'does not see'} {features[j]}"
-                for i, j, is_seen in zip(agents, columns, flat, strict=True)
-            ],
-            hovertemplate="%{text}<extra></extra>",
-            unselected={"marker": {"opacity": 1}},
-        )
+    squares = {
+        "type": "scatter",
+        "x": columns + 1,
+        "y": agents + 1,
+        "mode": "markers",
+        "marker": {
+            "symbol": "square",
+            "size": size,
+            # 0 or 1, coloured by a scale: shorter to send than a colour a square.
+            "color": flat.astype(np.int8),
+            "cmin": 0,
+            "cmax": 1,
+            "colorscale": [[0, "rgba(128,128,128,0.25)"], [1, PALETTE["collab"].colour]],
+        },
+        "text": [
+            f"{names[i]} {'sees' if is_seen else 'does not see'} {features[j]}"
+            for i, j, is_seen in zip(agents.tolist(), columns.tolist(), flat.tolist(), strict=True)
+        ],
+        "hovertemplate": "%{text}<extra></extra>",
+        "unselected": {"marker": {"opacity": 1}},
+    }
+    plain = {"showgrid": False, "zeroline": False}
+    return _figure(
+        [squares],
+        title=title,
+        height=height,
+        x={"title": {"text": "feature"}, "range": [0.3, d + 0.7], "dtick": _step(d), **plain},
+        y={"title": {"text": "agent"}, "range": [m + 0.7, 0.3], "dtick": _step(m), **plain},
     )
-    figure.update_xaxes(
-        title="feature", range=[0.3, d + 0.7], showgrid=False, zeroline=False, dtick=_step(d)
-    )
-    figure.update_yaxes(
-        title="agent", range=[m + 0.7, 0.3], showgrid=False, zeroline=False, dtick=_step(m)
-    )
-    return _layout(figure, title, height)
 
 
 def worth_by_agent(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
@@ -173,31 +193,39 @@ def worth_by_agent(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.
     for name, alone, together in zip(names, ordered["alone"], ordered["together"], strict=True):
         joined_x += [name, name, None]
         joined_y += [float(alone), float(together), None]
-    figure = go.Figure(
-        go.Scatter(
-            x=joined_x,
-            y=joined_y,
-            mode="lines",
-            line={"color": "rgba(128,128,128,0.5)", "width": 2},
-            showlegend=False,
-            hoverinfo="skip",
-        )
-    )
-    for column, key, text in (("alone", "local", "alone"), ("together", "collab", "together")):
+    traces: list[Trace] = [
+        {
+            "type": "scatter",
+            "x": joined_x,
+            "y": joined_y,
+            "mode": "lines",
+            "line": {"color": "rgba(128,128,128,0.5)", "width": 2},
+            "showlegend": False,
+            "hoverinfo": "skip",
+        }
+    ]
+    for column, key in (("alone", "local"), ("together", "collab")):
         style = PALETTE[key]
-        figure.add_scatter(
-            x=names,
-            y=ordered[column],
-            mode="markers",
-            name=f"{text} ({label(key)})",
-            marker={"color": style.colour, "symbol": style.marker, "size": 9},
-            text=hover,
-            hovertemplate="%{text}<extra></extra>",
+        traces.append(
+            {
+                "type": "scatter",
+                "x": names,
+                "y": ordered[column].to_numpy(),
+                "mode": "markers",
+                "name": f"{column} ({label(key)})",
+                "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
+                "text": hover,
+                "hovertemplate": "%{text}<extra></extra>",
+            }
         )
     values = np.concatenate([ordered["alone"], ordered["together"]])
-    figure.update_xaxes(title="agent, largest gain first", type="category", showgrid=False)
-    figure.update_yaxes(title="expected error", type="log", **_few_ticks(values))
-    return _layout(figure, title, height)
+    return _figure(
+        traces,
+        title=title,
+        height=height,
+        x={"title": {"text": "agent, largest gain first"}, "type": "category", "showgrid": False},
+        y=_log_axis("expected error", values),
+    )
 
 
 def errors_by_method(
@@ -216,81 +244,111 @@ def errors_by_method(
     simulated : DataFrame, optional
         ``method``, ``mean``, ``low`` and ``high`` of a simulation, drawn over it as bands.
     """
-    figure = go.Figure()
-    names = [label(key) for key in frame["method"]]
     styles = [PALETTE[key] for key in frame["method"]]
     errors = frame["error"].to_numpy(dtype=float)
-    figure.add_scatter(
-        x=errors,
-        y=names,
-        mode="markers+text",
-        name="theory",
-        marker={
-            "color": [style.colour for style in styles],
-            "symbol": [style.marker.replace("line-ew", "line-ns-open") for style in styles],
-            "size": 13,
-            "line": {"width": 2, "color": [style.colour for style in styles]},
-        },
-        text=[f"  {error:.3g}" for error in errors],
-        textposition="middle right",
-        cliponaxis=False,
-        showlegend=False,
-        hovertemplate="%{y}: %{x:.4g}<extra></extra>",
-    )
+    colours = [style.colour for style in styles]
+    traces: list[Trace] = [
+        {
+            "type": "scatter",
+            "x": errors,
+            "y": [label(key) for key in frame["method"]],
+            "mode": "markers+text",
+            "name": "theory",
+            "marker": {
+                "color": colours,
+                "symbol": [style.marker.replace("line-ew", "line-ns-open") for style in styles],
+                "size": 13,
+                "line": {"width": 2, "color": colours},
+            },
+            "text": [f"  {error:.3g}" for error in errors],
+            "textposition": "middle right",
+            "cliponaxis": False,
+            "showlegend": False,
+            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+        }
+    ]
     if simulated is not None:
         rows = simulated[simulated["mean"].notna() & simulated["method"].isin(frame["method"])]
         mean = rows["mean"].to_numpy(dtype=float)
         high = rows["high"].fillna(rows["mean"]).to_numpy(dtype=float)
         low = rows["low"].fillna(rows["mean"]).to_numpy(dtype=float)
-        figure.add_scatter(
-            x=mean,
-            y=[label(key) for key in rows["method"]],
-            mode="markers",
-            name="simulated, with 95% interval",
-            marker={"symbol": "line-ns-open", "size": 18, "color": "#888888"},
-            error_x={"type": "data", "array": high - mean, "arrayminus": mean - low},
-            hovertemplate="%{y}, simulated: %{x:.4g}<extra></extra>",
+        traces.append(
+            {
+                "type": "scatter",
+                "x": mean,
+                "y": [label(key) for key in rows["method"]],
+                "mode": "markers",
+                "name": "simulated, with 95% interval",
+                "showlegend": True,
+                "marker": {"symbol": "line-ns-open", "size": 18, "color": "#888888"},
+                "error_x": {"type": "data", "array": high - mean, "arrayminus": mean - low},
+                "hovertemplate": "%{y}, simulated: %{x:.4g}<extra></extra>",
+            }
         )
         errors = np.concatenate([errors, mean])
-    figure.update_yaxes(autorange="reversed", type="category", showgrid=True)
-    figure.update_xaxes(title="expected error of a model for all features", type="log")
-    figure.update_xaxes(**_few_ticks(errors, room=0.25))
-    return _layout(figure, title, height)
+    return _figure(
+        traces,
+        title=title,
+        height=height,
+        x=_log_axis("expected error of a model for all features", errors, room=0.25),
+        y={"autorange": "reversed", "type": "category", "showgrid": True},
+    )
 
 
 def error_lines(
-    frame: pd.DataFrame, *, title: str, height: int = 380, floor: tuple[float, str] | None = None
+    frame: pd.DataFrame,
+    *,
+    title: str,
+    height: int = 380,
+    floor: tuple[float, str] | None = None,
+    axis: str = "expected error",
 ) -> go.Figure:
     """Draw expected error against n (`whatif.error_lines`), a line a method, both axes log.
 
     Parameters
     ----------
+    frame : DataFrame
+        ``n``, ``method`` and ``error``.
     floor : (float, str), optional
         A level that is never crossed, and what it is.
     """
-    figure = go.Figure()
+    traces: list[Trace] = []
     for key, rows in frame.groupby("method", sort=False):
         style = PALETTE[str(key)]
-        figure.add_scatter(
-            x=rows["n"],
-            y=rows["error"],
-            mode="lines",
-            name=label(str(key)),
-            line={"color": style.colour, "dash": style.dash, "width": 3},
-            hovertemplate="n = %{x:,}: %{y:.3g}<extra>" + label(str(key)) + "</extra>",
+        traces.append(
+            {
+                "type": "scatter",
+                "x": rows["n"].to_numpy(),
+                "y": rows["error"].to_numpy(dtype=float),
+                "mode": "lines",
+                "name": label(str(key)),
+                "line": {"color": style.colour, "dash": style.dash, "width": 3},
+                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>" + label(str(key)) + "</extra>",
+            }
         )
-    values = frame["error"].to_numpy(dtype=float)
+    values, layout = frame["error"].to_numpy(dtype=float), {}
     if floor is not None and floor[0] > 0:
-        figure.add_hline(y=floor[0], line={"dash": "dot", "color": "#888888"})
-        figure.add_annotation(
-            x=1, xref="paper", xanchor="right", y=np.log10(floor[0]), yanchor="bottom",
-            text=floor[1], showarrow=False,
-        )  # fmt: skip
         values = np.append(values, floor[0])
+        line = {"dash": "dot", "color": "#888888"}
+        layout = {
+            "shapes": [
+                {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": floor[0], "y1": floor[0],
+                 "line": line}
+            ],
+            "annotations": [
+                {"x": 1, "xref": "paper", "xanchor": "right", "y": float(np.log10(floor[0])),
+                 "yanchor": "bottom", "text": floor[1], "showarrow": False}
+            ],
+        }  # fmt: skip
     sizes = frame["n"].to_numpy(dtype=float)
-    figure.update_xaxes(title="labelled samples per agent, n", type="log", **_few_ticks(sizes))
-    figure.update_yaxes(title="expected error", type="log", **_few_ticks(values))
-    return _layout(figure, title, height)
+    return _figure(
+        traces,
+        title=title,
+        height=height,
+        x=_log_axis("labelled samples per agent, n", sizes),
+        y=_log_axis(axis, values),
+        layout=layout,
+    )
 
 
 def coefficients_by_agent(
@@ -308,28 +366,37 @@ def coefficients_by_agent(
     values, limits, seen = (np.asarray(array) for array in (truth, embedded, mask))
     names = feature_names(values.size)
     agents, columns = np.nonzero(seen)
-    figure = go.Figure()
-    figure.add_scatter(
-        x=[names[j] for j in columns],
-        y=limits[agents, columns],
-        mode="markers",
-        name="an agent alone, endless data",
-        marker={"color": PALETTE["local"].colour, "symbol": PALETTE["local"].marker, "size": 9,
-                "opacity": 0.75},
-        text=[f"Agent {i + 1}" for i in agents],
-        hovertemplate="%{text}, %{x}: %{y:.3g}<extra></extra>",
-    )  # fmt: skip
-    figure.add_scatter(
-        x=names,
-        y=values,
-        mode="markers",
-        name="the truth, and COLLAB",
-        marker={"symbol": "line-ew-open", "size": 26, "color": PALETTE["collab"].colour,
-                "line": {"width": 4}},
-        hovertemplate="truth, %{x}: %{y:.3g}<extra></extra>",
-    )  # fmt: skip
-    figure.update_yaxes(title="coefficient", zeroline=True)
-    return _layout(figure, title, height)
+    style = PALETTE["local"]
+    traces: list[Trace] = [
+        {
+            "type": "scatter",
+            "x": [names[j] for j in columns],
+            "y": limits[agents, columns],
+            "mode": "markers",
+            "name": "an agent alone, endless data",
+            "marker": {"color": style.colour, "symbol": style.marker, "size": 9, "opacity": 0.75},
+            "text": [f"Agent {i + 1}" for i in agents],
+            "hovertemplate": "%{text}, %{x}: %{y:.3g}<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "x": names,
+            "y": values,
+            "mode": "markers",
+            "name": "the truth, and COLLAB",
+            "marker": {
+                "symbol": "line-ew-open",
+                "size": 26,
+                "color": PALETTE["collab"].colour,
+                "line": {"width": 4},
+            },
+            "hovertemplate": "truth, %{x}: %{y:.3g}<extra></extra>",
+        },
+    ]
+    y = {"title": {"text": "coefficient"}, "zeroline": True}
+    # Every feature in its place, also those whose first point comes late.
+    x = {"categoryorder": "array", "categoryarray": names}
+    return _figure(traces, title=title, height=height, x=x, y=y)
 
 
 def shares_by_agent(
@@ -337,26 +404,23 @@ def shares_by_agent(
 ) -> go.Figure:
     """Draw one share per agent as bars."""
     values = np.asarray(shares, dtype=float)
-    figure = go.Figure(
-        go.Bar(
-            x=agent_names(values.size),
-            y=values,
-            marker={"color": PALETTE["collab"].colour},
-            text=[f"{value:.0%}" for value in values],
-            customdata=list(hover),
-            hovertemplate="%{customdata}<extra></extra>",
-        )
-    )
-    figure.update_yaxes(title=axis, tickformat=".0%", rangemode="tozero")
-    return _layout(figure, title, height)
+    bars = {
+        "type": "bar",
+        "x": agent_names(values.size),
+        "y": values,
+        "marker": {"color": PALETTE["collab"].colour},
+        "text": [f"{value:.0%}" for value in values],
+        "customdata": list(hover),
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    y = {"title": {"text": axis}, "tickformat": ".0%", "rangemode": "tozero"}
+    return _figure([bars], title=title, height=height, y=y)
 
 
 def bytes_lines(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
     """Draw bytes sent by all agents against n: columns ``n``, ``method`` and ``bytes``."""
     renamed = frame.rename(columns={"bytes": "error"})
-    figure = error_lines(renamed, title=title, height=height)
-    figure.update_yaxes(title="bytes sent by all agents")
-    return figure
+    return error_lines(renamed, title=title, height=height, axis="bytes sent by all agents")
 
 
 def feature_names(d: int) -> list[str]:
@@ -369,12 +433,13 @@ def agent_names(m: int) -> list[str]:
     return [f"Agent {i + 1}" for i in range(m)]
 
 
-def _few_ticks(values: ArrayLike, room: float = 0.06) -> dict[str, object]:
-    """Range of a log axis, and about six round numbers to write on it."""
+def _log_axis(text: str, values: ArrayLike, room: float = 0.06) -> dict[str, Any]:
+    """A log axis that holds the values, with about six round numbers written on it."""
+    axis: dict[str, Any] = {"title": {"text": text}, "type": "log"}
     positive = np.asarray(values, dtype=float)
     positive = positive[positive > 0]
     if positive.size == 0:
-        return {}
+        return axis
     low, high = np.log10(positive.min()), np.log10(positive.max())
     span = max(high - low, 0.3)
     limits = [float(low - room * span - 0.02), float(high + room * span + 0.02)]
@@ -386,7 +451,7 @@ def _few_ticks(values: ArrayLike, room: float = 0.06) -> dict[str, object]:
     exponents = range(int(np.floor(limits[0])), int(np.ceil(limits[1])) + 1, stride)
     ticks = [mantissa * 10.0**e for e in exponents for mantissa in mantissas]
     ticks = [tick for tick in ticks if limits[0] <= np.log10(tick) <= limits[1]]
-    return {"range": limits, "tickvals": ticks, "ticktext": [_short(tick) for tick in ticks]}
+    return axis | {"range": limits, "tickvals": ticks, "ticktext": [_short(t) for t in ticks]}
 
 
 def _short(value: float) -> str:

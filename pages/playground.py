@@ -8,7 +8,7 @@ import collab_core as cc
 from collab_core import figures
 from pages.shared import run, state
 from pages.shared.panel import scenario_code, show, wanted
-from pages.shared.shell import enter, error_box, words
+from pages.shared.shell import error_box, page, words
 
 SIMULATED = ("naive_collab", "imputation", "collab", "collab_plus")
 TRIALS = 400
@@ -26,16 +26,16 @@ def answers(scenario: cc.Scenario) -> tuple[pd.DataFrame, pd.DataFrame, cc.whati
 
 
 def main() -> None:
-    scenario = enter()
-    words("# Playground")
-    try:
-        seen_by_nobody = scenario.unseen
-        if seen_by_nobody.size:
-            not_identifiable(scenario, seen_by_nobody)
-        else:
-            identifiable(scenario)
-    except ValueError as problem:
-        error_box(f"This world cannot be built: {problem}.")
+    with page() as scenario:
+        words("# Playground")
+        try:
+            seen_by_nobody = scenario.unseen
+            if seen_by_nobody.size:
+                not_identifiable(scenario, seen_by_nobody)
+            else:
+                identifiable(scenario)
+        except ValueError as problem:
+            error_box(f"This world cannot be built: {problem}.")
 
 
 def identifiable(scenario: cc.Scenario) -> None:
@@ -170,19 +170,19 @@ def toggle(scenario: cc.Scenario, mask: np.ndarray, squares: list[int]) -> None:
 
 
 def edit_as_grid(scenario: cc.Scenario, mask: np.ndarray) -> None:
-    with st.expander("Change it as a grid"):
-        table = pd.DataFrame(
-            mask,
-            index=figures.agent_names(scenario.m),
-            columns=figures.feature_names(scenario.d),
-        )
-        edited = st.data_editor(
-            table, key=f"grid-{hash(mask.tobytes())}", height=240, alt="Who sees what, editable."
-        )
-        changed = edited.to_numpy(dtype=bool)
-        if (changed != mask).any():
-            state.replace_scenario(scenario.with_views(changed))
-            st.rerun()
+    """The same by keyboard; made only when asked for, since a grid costs as much as a figure."""
+    if not st.toggle("Change it as a grid", key="as-grid"):
+        return
+    table = pd.DataFrame(
+        mask, index=figures.agent_names(scenario.m), columns=figures.feature_names(scenario.d)
+    )
+    edited = st.data_editor(
+        table, key=f"grid-{hash(mask.tobytes())}", height=240, alt="Who sees what, editable."
+    )
+    changed = edited.to_numpy(dtype=bool)
+    if (changed != mask).any():
+        state.replace_scenario(scenario.with_views(changed))
+        st.rerun()
 
 
 def add_agent() -> None:

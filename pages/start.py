@@ -11,7 +11,7 @@ import collab_core as cc
 from collab_core import figures
 from pages.shared import pictures, state
 from pages.shared.panel import scenario_code, show
-from pages.shared.shell import enter
+from pages.shared.shell import page
 
 #: Six agents around a circle of six features; the slider is how many neighbours each sees.
 WORLD = cc.Scenario(
@@ -34,15 +34,15 @@ class Step:
 
 
 def main() -> None:
-    enter(start=True)
-    lecture = state.lesson().lecture
-    world = replace(WORLD, size=state.lesson().sees)
-    problem = world.problem()
-    if not lecture or state.lesson().step == 1:
-        hero(world, problem)
-    story(world, problem)
-    if not lecture:
-        gallery()
+    with page(start=True):
+        lecture = state.lesson().lecture
+        world = replace(WORLD, size=state.lesson().sees)
+        problem = world.problem()
+        if not lecture or state.lesson().step == 1:
+            hero(world, problem)
+        story(world, problem)
+        if not lecture:
+            gallery()
 
 
 def hero(world: cc.Scenario, problem: cc.Problem) -> None:

@@ -90,10 +90,8 @@ def _beside(key: str, frame: pd.DataFrame, formula: str, code: str) -> None:
             type="tertiary",
             help="The numbers of this figure as CSV. The camera above it saves the picture.",
         )
-        with st.popover("Formula", type="tertiary", key=f"formula-{key}"):
-            st.markdown(formula)
-        with st.popover("Code", type="tertiary", key=f"code-{key}"):
-            st.markdown("These lines print the figure's numbers.")
+        with st.popover("Formula and code", type="tertiary", key=f"formula-{key}"):
+            st.markdown(formula + "\n\nThese lines print the figure's numbers:")
             st.code(code, language="python")
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
@@ -27,8 +30,38 @@ DESK_CSS = """
 """
 
 
-def enter(*, start: bool = False) -> Scenario:
-    """Begin a page and return the world.
+@contextmanager
+def page(*, start: bool = False) -> Iterator[Scenario]:
+    """Draw a page around its figures: notices before them, the sidebar after them.
+
+    The sidebar comes last because figures are what a person waits for; the world is known before
+    its controls are drawn.
+
+    Parameters
+    ----------
+    start : bool
+        The Start page, which has no controls for the world.
+
+    Yields
+    ------
+    Scenario
+        The world.
+    """
+    _guard()
+    asked = state.lesson()
+    st.html(LECTURE_CSS if asked.lecture else DESK_CSS)
+    if state.notices():
+        st.info("Put right: " + " ".join(state.notices()))
+    if not start and asked.controls:
+        controls.above(asked.controls)
+    state.write_url(start=start)
+    yield state.scenario()
+    if not start and not state.chrome_hidden():
+        controls.sidebar()
+
+
+def _guard() -> None:
+    """Make sure that app.py is in charge.
 
     A folder named ``pages`` puts Streamlit into its old page mode until app.py has run once in the
     process, and a deep link as the first request then skips app.py. Private API, used only here
@@ -37,16 +70,6 @@ def enter(*, start: bool = False) -> Scenario:
     if PagesManager.uses_pages_directory:
         PagesManager.uses_pages_directory = False
         st.rerun()
-    st.html(LECTURE_CSS if state.lesson().lecture else DESK_CSS)
-    asked = state.lesson()
-    if not start and not state.chrome_hidden():
-        controls.sidebar()
-    if state.notices():
-        st.info("Put right: " + " ".join(state.notices()), icon="ℹ️")
-    if not start and asked.controls:
-        controls.above(asked.controls)
-    state.write_url(start=start)
-    return state.scenario()
 
 
 def words(text: str) -> None:

@@ -15,9 +15,23 @@ from playwright.sync_api import expect, sync_playwright
 ROOT = Path(__file__).parents[2]
 # The first page of a fresh server imports everything, on machines that are shared.
 expect.set_options(timeout=30_000)
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def system_chromium() -> str:
+    """Path of the Chromium that is installed; `.ci/chromium` installs one."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        path = shutil.which(name)
+        if path:
+            return path
+    raise RuntimeError("no Chromium on the PATH: run `bash .ci/chromium`")
 
 
 def free_port() -> int:
@@ -69,20 +83,8 @@ def fresh_server():
 
 @pytest.fixture(scope="session")
 def browser():
-    if CHROMIUM is None:
-        pytest.fail("no Chromium on the PATH: run `bash .ci/chromium`")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-            ],
-        )
+        chromium = playwright.chromium.launch(executable_path=system_chromium(), args=FLAGS)
         yield chromium
         chromium.close()
 

@@ -181,7 +181,7 @@ def test_keyboard_alone_reaches_everything(server, page):
     page.goto(address(server))
     settled(page, 5)
     wanted = {"Playground", "Features d", "New seed", "Reset", "Share this screen", "Data",
-              "Formula", "Code", "Check it by simulation"}  # fmt: skip
+              "Formula and code", "Change it as a grid", "Check it by simulation"}  # fmt: skip
     reached = set()
     for _ in range(120):
         page.keyboard.press("Tab")

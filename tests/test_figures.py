@@ -1,0 +1,73 @@
+"""Figures: valid for Plotly, finite, in the colours of the palette."""
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import collab_core as cc
+from collab_core import figures
+from collab_core.methods import METHODS
+
+
+def every_figure():
+    problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
+    lines = cc.whatif.error_lines(problem, ("naive_collab", "collab"), [10, 100, 1000])
+    sent = cc.whatif.bytes_sent(problem, ("collab", "imputation"), [10, 100, 1000])
+    comparison = cc.whatif.comparison(problem, 100)
+    curve = cc.simulate.error_curve(problem, [100], 5, ["collab", "imputation"])
+    title = {"title": "A finding"}
+    return {
+        "covariance": figures.covariance_heatmap(problem.covariance, **title),
+        "spectrum": figures.spectrum([3.0, 1.0, 0.1], **title),
+        "views": figures.view_matrix(problem.mask, **title),
+        "worth": figures.worth_by_agent(cc.whatif.worth(problem, 100), **title),
+        "methods": figures.errors_by_method(comparison, **title),
+        "simulated": figures.errors_by_method(comparison, simulated=curve.frame, **title),
+        "lines": figures.error_lines(lines, floor=(0.5, "floor"), **title),
+        "coefficients": figures.coefficients_by_agent(
+            problem.theta, problem.embedded, problem.mask, **title
+        ),
+        "shares": figures.shares_by_agent([0.4, 0.6], ["a", "b"], axis="share", **title),
+        "bytes": figures.bytes_lines(sent, **title),
+    }
+
+
+@pytest.mark.parametrize("name", every_figure())
+def test_plotly_accepts_it(name):
+    figure = every_figure()[name]
+    # Built without validation for speed; here Plotly checks every property.
+    checked = go.Figure(figure.to_dict())
+    assert checked.layout.title.text == "A finding"
+    assert checked.layout.height
+    assert len(checked.data) >= 1
+
+
+def test_the_palette_covers_every_method_and_tells_them_apart():
+    assert set(METHODS) | set(figures.BOUND_LABELS) == set(figures.PALETTE)
+    colours = [style.colour for style in figures.PALETTE.values()]
+    assert len(set(colours)) == len(colours)
+    looks = {(style.dash, style.marker) for style in figures.PALETTE.values()}
+    assert len(looks) >= len(figures.PALETTE) - 1
+    for style in figures.PALETTE.values():
+        for background in ("#FFFFFF", "#0E1117"):
+            assert contrast(style.colour, background) >= 2.2, style
+
+
+def contrast(a: str, b: str) -> float:
+    """Contrast ratio of WCAG."""
+
+    def luminance(colour: str) -> float:
+        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_log_axes_write_a_few_round_numbers():
+    for low, high in ((1, 1.1), (0.2, 3), (1e-3, 1e3), (1e-9, 1e7), (5, 5)):
+        axis = figures._log_axis("x", [low, high])
+        assert 1 <= len(axis["tickvals"]) <= 10 or high / low < 1.2
+        assert axis["range"][0] < np.log10(low) <= np.log10(high) < axis["range"][1]
+    assert "range" not in figures._log_axis("x", [0.0])
