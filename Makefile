@@ -9,7 +9,7 @@ SHELL := /bin/bash
 # Two pytest workers on two cores: one BLAS thread each, or they fight over the cores.
 TEST_ENV := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: run test lint types unit slow bench format clean
+.PHONY: run test lint types unit slow bench picture format clean
 
 run: $(VENV)/ready-to-run
 	$(BIN)/python -m streamlit run app.py
@@ -33,6 +33,11 @@ slow: $(VENV)/ready-to-test
 
 bench: $(VENV)/ready-to-test
 	$(BIN)/python -m benchmarks
+
+# The README's picture, from the running dashboard.
+picture: $(VENV)/ready-to-test
+	@bash .ci/chromium
+	$(BIN)/python -m tests.browser.picture
 
 format: $(VENV)/ready-to-test
 	$(BIN)/ruff check --fix .

@@ -67,8 +67,8 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "isotropic",
         "Nearly isotropic",
-        "Features hardly vary together, so naive averaging is nearly a scaled truth.",
-        Scenario(d=12, m=12, spectrum="geometric", condition=1.3, rich=4, rich_size=10, size=8),
+        "Features hardly vary together and little is missing: naive averaging almost works.",
+        Scenario(d=12, m=12, spectrum="geometric", condition=1.3, rich=4, rich_size=12, size=11),
     ),
     Preset(
         "correlated",

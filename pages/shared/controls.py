@@ -161,6 +161,10 @@ def _share() -> None:
     if figure != "all":
         extra["figure"] = figure
     st.code(link(extra), language=None, wrap_lines=True)
+    st.segmented_control(
+        "The camera above a figure saves", ["svg", "png"], default="svg", key="image-format",
+        required=True, format_func=str.upper,
+    )  # fmt: skip
 
 
 def link(extra: dict[str, str] | None = None) -> str:
