@@ -7,12 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import sync_playwright
 from streamlit.testing.v1 import AppTest
 
 import collab_core as cc
 from collab_core import figures
-from tests.browser.conftest import FLAGS, start_server, system_chromium
+from tests.browser.conftest import visitor
 
 from .timing import milliseconds, seconds, table
 
@@ -88,27 +87,19 @@ def server_time() -> None:
 
 
 def waiting_time() -> None:
-    process, address = start_server()
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=system_chromium(), args=FLAGS)
-            page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-            page.goto(f"{address}/playground")
-            page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 5")
-            page.wait_for_timeout(2000)
-            slider = page.get_by_role("slider", name="Noise sigma")
-            waits = []
-            for step in range(12):
-                slider.focus()
-                # Kept, not returned: a returned promise would be waited for before the key press.
-                page.evaluate(f"() => {{ window.waited = ({WATCH})(); }}")
-                page.keyboard.press("ArrowRight" if step % 2 else "ArrowLeft")
-                waits.append(page.evaluate("window.waited") / 1e3)
-                page.wait_for_timeout(600)
-            browser.close()
-    finally:
-        process.terminate()
-        process.wait(10)
+    with visitor() as (page, address):
+        page.goto(f"{address}/playground")
+        page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 5")
+        page.wait_for_timeout(2000)
+        slider = page.get_by_role("slider", name="Noise sigma")
+        waits = []
+        for step in range(12):
+            slider.focus()
+            # Kept, not returned: a returned promise would be waited for before the key press.
+            page.evaluate(f"() => {{ window.waited = ({WATCH})(); }}")
+            page.keyboard.press("ArrowRight" if step % 2 else "ArrowLeft")
+            waits.append(page.evaluate("window.waited") / 1e3)
+            page.wait_for_timeout(600)
     rows = [["key press to new figure, median of 12", milliseconds(median(waits))],
             ["slowest", milliseconds(max(waits))]]  # fmt: skip
     table("In Chromium, Playground at m=d=30, five charts", ["", "time"], rows)

@@ -33,13 +33,15 @@ def communication(problem: Problem, n: int, *, unit: str = "numbers") -> pd.Data
     samples = problem.sample_sizes(n)
     nothing = np.zeros_like(d_i)
     # A model, the upper triangle of its covariance, one residual; a symmetric Sigma comes down.
+    # (An agent that sees nothing has only its labels' variance to send, of use to COLLAB+.)
+    residual = np.ones_like(d_i)
     message = np.where(d_i > 0, d_i + d_i * (d_i + 1) // 2 + 1, 0)
     sigma = np.full_like(d_i, d * (d + 1) // 2)
     data = np.where(d_i > 0, samples * (d_i + 1), 0)
     rows = {
         "local": (nothing, nothing),
         "collab": (message, d_i),
-        "collab_plus": (message, d_i),
+        "collab_plus": (np.maximum(message, residual), d_i),
         "local_imputation": (message, d_i + sigma),
         "imputation": (data, d_i),
         "rw_imputation": (data, d_i),

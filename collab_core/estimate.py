@@ -16,6 +16,10 @@ from ._linalg import congruence, transpose
 from .geometry import Geometry
 
 
+class NotEstimableError(ValueError):
+    """The data at hand do not determine what is asked for; the message says why."""
+
+
 class LeftOut(NamedTuple):
     """An agent that could not take part in an aggregate, and why."""
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from . import likelihood
 from ._checks import Array, choice, finite_array
 from ._linalg import congruence, inverse, matvec, pseudo_inverse, solve, transpose
-from .estimate import Estimate, LeftOut, NaiveEstimate
+from .estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from .geometry import Geometry
 from .moments import AgentData, LocalFit, Moments
 from .sigma import from_unlabelled
@@ -85,12 +85,10 @@ def collab(
     information = geometry.weighted_inverses(np.stack(list(rates.values()), axis=-1), agents)
     vectors = [rates[i][..., None] * moments[i].fit.theta for i in agents]
 
-    def meat() -> Array:
-        return geometry.scatter_matrices(
-            [_times(rates[i] ** 2, moments[i].fit.covariance) for i in agents], agents
-        )
+    def meats() -> list[Array]:
+        return [_times(rates[i] ** 2, moments[i].fit.covariance) for i in agents]
 
-    return _solved(geometry, information, geometry.scatter_vectors(vectors, agents), meat, left_out)
+    return _solved(geometry, agents, information, vectors, meats, left_out)
 
 
 def collab_plus(
@@ -127,9 +125,14 @@ def collab_plus(
     geometry = Geometry.of(covariance, views)
     start = start or collab(moments, views, geometry)
     agents, left_out = _participants(moments, geometry, by_residual=True)
-    return likelihood.maximise(
-        {i: moments[i].fit for i in agents}, geometry, start.phi, noise, steps, left_out
-    )
+    # An agent that sees nothing still knows how much its labels vary: s_i = Var(y) there.
+    blind = [
+        i
+        for i, view in enumerate(geometry.views)
+        if view.size == 0 and (moments[i].fit.rss > 0).all()
+    ]
+    fits = {i: moments[i].fit for i in (*agents, *blind)}
+    return likelihood.maximise(fits, geometry, start.phi, noise, steps, left_out)
 
 
 def collab_optimal(
@@ -189,18 +192,11 @@ def aggregate(
     blocks = [gains[i] @ geometry.inverses[i] for i in agents]
     vectors = [matvec(gains[i], moments[i].fit.theta) for i in agents]
 
-    def meat() -> Array:
-        return geometry.scatter_matrices(
-            [gains[i] @ moments[i].fit.covariance @ transpose(gains[i]) for i in agents], agents
-        )
+    def meats() -> list[Array]:
+        return [gains[i] @ moments[i].fit.covariance @ transpose(gains[i]) for i in agents]
 
-    return _solved(
-        geometry,
-        geometry.scatter_matrices(blocks, agents),
-        geometry.scatter_vectors(vectors, agents),
-        meat,
-        left_out,
-    )
+    information = geometry.scatter_matrices(blocks, agents)
+    return _solved(geometry, agents, information, vectors, meats, left_out)
 
 
 def global_imputation(
@@ -339,7 +335,7 @@ def _stacked_models(
     left_out = _interpolating(moments, views)
     skipped = {entry.agent for entry in left_out}
     if len(skipped) == len(moments):
-        raise ValueError(_nothing_left(left_out))
+        raise NotEstimableError(_nothing_left(left_out))
     leading = np.broadcast_shapes(*(moment.fit.rss.shape for moment in moments))
     models = np.zeros((*leading, d, len(moments)))
     for i, view in enumerate(views):
@@ -364,22 +360,14 @@ def _imputed(
     blocks = [_times(rates[i], lifted[i][0]) for i in agents]
     vectors = [rates[i][..., None] * lifted[i][1] for i in agents]
 
-    def meat() -> Array:
-        return geometry.scatter_matrices(
-            [
-                _times(rates[i] * moments[i].fit.variance, block)
-                for i, block in zip(agents, blocks, strict=True)
-            ],
-            agents,
-        )
+    def meats() -> list[Array]:
+        return [
+            _times(rates[i] * moments[i].fit.variance, block)
+            for i, block in zip(agents, blocks, strict=True)
+        ]
 
-    return _solved(
-        geometry,
-        geometry.scatter_matrices(blocks, agents),
-        geometry.scatter_vectors(vectors, agents),
-        meat,
-        left_out,
-    )
+    information = geometry.scatter_matrices(blocks, agents)
+    return _solved(geometry, agents, information, vectors, meats, left_out)
 
 
 def _with_xx(data: AgentData) -> Moments:
@@ -390,16 +378,23 @@ def _with_xx(data: AgentData) -> Moments:
 
 def _solved(
     geometry: Geometry,
+    agents: Sequence[int],
     information: Array,
-    right: Array,
-    meat: Callable[[], Array],
+    vectors: Sequence[Array],
+    meats: Callable[[], Sequence[Array]],
     left_out: tuple[LeftOut, ...],
 ) -> Estimate:
-    """Solve for phi; its covariance is ``K^-1 meat K^-1``, computed when asked for."""
-    phi, _ = solve(information, right)
-    return Estimate(
-        phi, geometry, left_out, lambda: congruence(pseudo_inverse(information)[0], meat())
-    )
+    """Solve ``K phi = sum P_i' b_i``; the covariance of phi is ``K^-1 (sum of meats) K^-1``.
+
+    The meats, one (..., d_i, d_i) an agent, are made when the covariance is asked for.
+    """
+    phi, _ = solve(information, geometry.scatter_vectors(vectors, agents))
+
+    def phi_covariance() -> Array:
+        spread = geometry.scatter_matrices(meats(), agents)
+        return congruence(pseudo_inverse(information)[0], spread)
+
+    return Estimate(phi, geometry, left_out, phi_covariance)
 
 
 def _participants(
@@ -428,10 +423,13 @@ def _participants(
     # An agent that sees nothing is not left out: it takes part by adding nothing.
     agents = [i for i, view in enumerate(views) if view.size and i not in skipped]
     if not agents:
-        raise ValueError(_nothing_left(left_out))
+        raise NotEstimableError(_nothing_left(left_out))
     why = "".join(f"; agent {entry.agent} is left out: {entry.reason}" for entry in left_out[:3])
     require_seen(
-        [views[i] for i in agents], geometry.dimension, why=why and f" that takes part ({why[2:]})"
+        [views[i] for i in agents],
+        geometry.dimension,
+        why=why and f" that takes part ({why[2:]})",
+        error=NotEstimableError,
     )
     return agents, left_out
 

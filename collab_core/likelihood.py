@@ -19,6 +19,7 @@ unknown.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -211,9 +212,11 @@ class Likelihood:
         leading: tuple[int, ...],
         known: bool,
     ) -> None:
+        trials = math.prod(leading)
+
         def flat(array: Array, axes: int) -> Array:
             shape = array.shape[array.ndim - axes :]
-            return np.broadcast_to(array, (*leading, *shape)).reshape(-1, *shape)
+            return np.broadcast_to(array, (*leading, *shape)).reshape(trials, *shape)
 
         self.known = known
         self.agents = list(fits)

@@ -23,7 +23,7 @@ from . import sigma as sigma_module
 from ._blas import single_threaded_blas
 from ._checks import Array, choice, fraction, whole
 from .draws import Collecting, CollectingModels, Sources, StoppedError, gaussian_sums, raw_sums
-from .estimate import Estimate, LeftOut, NaiveEstimate
+from .estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from .geometry import Geometry
 from .laws import FeatureLaw, square_root
 from .methods import METHODS
@@ -597,8 +597,8 @@ def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkRes
                     key = (target, method, step.n)
                     try:
                         model, said = step.model(method, target)
-                    except ValueError as problem:
-                        notes[key] = str(problem)
+                    except NotEstimableError as reason:
+                        notes[key] = str(reason)
                         continue
                     if said:
                         notes[key] = said
@@ -617,8 +617,8 @@ def _estimates_of_chunk(
             for method in plan.methods:
                 try:
                     values[method], said = step.model(method, plan.targets[0])
-                except ValueError as problem:
-                    said = str(problem)
+                except NotEstimableError as reason:
+                    said = str(reason)
                 if said:
                     notes[method] = said
     return values, notes
@@ -751,7 +751,7 @@ class _Step:
         data = self.fresh if target == "full" else self.data[int(target)]
         assert data is not None
         if data.features and (data.n <= data.features).any():
-            raise ValueError(
+            raise NotEstimableError(
                 f"n = {data.n.min():g} is not above {data.features} features, so least squares"
                 " interpolates"
             )

@@ -150,4 +150,5 @@ def _optimized_naive(problem: Problem, n: int) -> float | None:
         direct = limit.weights[i] ** 2 * scale * view.size
         moved += direct - float(np.trace(gram_inverse @ slope @ spread @ slope.T))
     fitting = _least_squares(problem.noise**2 + limit.floor, rank, n)
-    return None if fitting is None else limit.floor + max(moved, 0.0) + fitting
+    # Noise may also help: noisy models can span a better subspace than the true ones.
+    return None if fitting is None else max(limit.floor + moved, 0.0) + fitting

@@ -70,14 +70,16 @@ def unseen_features(views: ViewsLike, d: int) -> Indices:
     return np.flatnonzero(~as_mask(views, d).any(axis=0))
 
 
-def require_seen(views: ViewsLike, d: int, *, name: str = "views", why: str = "") -> None:
+def require_seen(
+    views: ViewsLike, d: int, *, why: str = "", error: type[ValueError] = ValueError
+) -> None:
     """Refuse views that leave a feature unseen, by name."""
     unseen = unseen_features(views, d)
     if unseen.size:
         many = unseen.size > 1
         listed = ", ".join(str(j) for j in unseen[:10]) + (", ..." if unseen.size > 10 else "")
-        raise ValueError(
-            f"{name}: feature{'s' if many else ''} {listed} {'are' if many else 'is'} seen by no"
+        raise error(
+            f"views: feature{'s' if many else ''} {listed} {'are' if many else 'is'} seen by no"
             f" agent{why}, so the full-feature model cannot be identified"
         )
 

@@ -248,6 +248,7 @@ def test_communication_counts():
     frame = bounds.communication(problem, n=100)
     assert frame.loc["collab", "up"].tolist() == [3 + 6 + 1, 1 + 1 + 1, 0]
     assert frame.loc["collab", "down"].tolist() == [3, 1, 0]
+    assert frame.loc["collab_plus", "up"].tolist() == [10, 3, 1]
     assert frame.loc["local_imputation", "down"].tolist() == [13, 11, 10]
     assert frame.loc["imputation", "up"].tolist() == [400, 200, 0]
     assert (frame.loc["local"] == 0).all()

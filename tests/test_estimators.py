@@ -363,7 +363,11 @@ def test_an_agent_that_sees_nothing_gets_an_empty_model():
         assert estimate.local(1).shape == (0,)
         assert estimate.left_out == ()
         alone = method(moments[:1], problem.views[:1], problem.covariance)
-        assert_allclose(estimate.theta, alone.theta, rtol=1e-9)
+        if method is est.collab_plus:
+            # Its labels' variance tells about the size of theta.
+            assert np.abs(estimate.theta - alone.theta).max() > 1e-6
+        else:
+            assert_allclose(estimate.theta, alone.theta, rtol=1e-9)
 
 
 def test_rare_levels_get_no_weight():

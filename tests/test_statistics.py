@@ -114,3 +114,14 @@ def test_interval_coverage_at_small_samples():
     covered = ((low <= problem.theta) & (problem.theta <= high)).mean(axis=0)
     # Residuals of about 37 degrees of freedom stand in for s_i: a few tenths of a percent.
     assert (covered > 0.95 - 0.02 - STANDARD_ERRORS * np.sqrt(0.0475 / trials)).all()
+
+
+def test_collab_plus_uses_what_an_agent_that_sees_nothing_knows():
+    """Such an agent adds to C_exact, so it must add to COLLAB+."""
+    problem = cc.Problem([[1, 0.5], [0.5, 1]], [1, 1.5], 1.0, [[0, 1], []], shares=[1, 3])
+    moments = raw_moments(problem, N, np.random.default_rng(0), trials=(TRIALS,))
+    plus = estimators.collab_plus(moments, problem.views, problem.covariance)
+    assert_reaches(problem, plus.theta, bounds.exact(problem, noise_known=False))
+    assert bounds.error(problem, bounds.exact(problem, noise_known=False)) < 0.9 * bounds.error(
+        problem, bounds.gauss(problem)
+    )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,20 @@ def start_server() -> tuple[subprocess.Popen, str]:
             return process, address
     process.kill()
     raise RuntimeError("the dashboard did not start within a minute")
+
+
+@contextmanager
+def visitor():
+    """A person at a desk in front of a fresh dashboard: the page, and the dashboard's address."""
+    process, address = start_server()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=system_chromium(), args=FLAGS)
+            yield browser.new_context(viewport={"width": 1280, "height": 800}).new_page(), address
+            browser.close()
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 @pytest.fixture(scope="session")
