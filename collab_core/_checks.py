@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 Array: TypeAlias = NDArray[np.floating[Any]]
 Indices: TypeAlias = NDArray[np.intp]
 
-#: A covariance whose smallest eigenvalue is below this share of its largest counts as singular:
-#: beyond it, double precision cannot tell the two apart after one inversion.
+#: A correlation matrix with an eigenvalue below this counts as singular: double precision cannot
+#: tell the two apart after one inversion.
 SINGULAR = 1e-14
 
 
@@ -69,6 +69,11 @@ def whole(name: str, value: int, *, low: int, high: int | None = None) -> int:
     return int(number)
 
 
+def agent_index(agent: int, agents: int) -> int:
+    """Return ``agent`` if there is one of that number, counted from 0."""
+    return whole("agent", agent, low=0, high=agents - 1)
+
+
 def choice(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return ``value`` if it is one of ``allowed``."""
     if value not in allowed:
@@ -87,9 +92,13 @@ def covariance_matrix(value: ArrayLike, *, name: str = "covariance") -> Array:
         gap = np.abs(matrix - transposed).max()
         raise ValueError(f"{name} must be symmetric, but entries differ by up to {gap:.3g}")
     matrix = (matrix + transposed) / 2
-    eigenvalues = np.linalg.eigvalsh(matrix)
-    low, high = eigenvalues[..., 0], eigenvalues[..., -1]
-    if (low <= SINGULAR * high).any():
+    # Judged with every variance scaled to one: units must not make a matrix singular.
+    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    unit = matrix / (scale[..., :, None] * scale[..., None, :])
+    if (np.linalg.eigvalsh(unit)[..., 0] <= SINGULAR).any() or (diagonal <= 0).any():
+        eigenvalues = np.linalg.eigvalsh(matrix)
+        low, high = eigenvalues[..., 0], eigenvalues[..., -1]
         raise ValueError(
             f"{name} must be positive definite, but its smallest eigenvalue is {low.min():.3g}"
             f" (largest {high.max():.3g})"

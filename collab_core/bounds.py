@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._checks import Array, finite_array, vector, whole
+from ._checks import Array, agent_index, finite_array, vector
 from ._linalg import congruence, inverse, solve
 from .communication import communication
 from .corollary import Corollary, PatternSums, corollary
@@ -144,7 +144,7 @@ def pooled_moments(problem: Problem) -> Array:
 def local(problem: Problem, C: ArrayLike, agent: int) -> Array:
     """``T_i C T_i'``: what C means for agent i's own model, shape (d_i, d_i)."""
     transform = problem.transform(_agent(problem, agent))
-    return transform @ finite_array("C", C, ndim=2) @ transform.T
+    return transform @ _full_covariance(problem, C) @ transform.T
 
 
 def local_ols(problem: Problem, agent: int) -> Array:
@@ -158,7 +158,7 @@ def error(problem: Problem, C: ArrayLike, agent: int | None = None) -> float:
 
     The irreducible part of an agent's error (`Problem.irreducible`) is not in it.
     """
-    matrix = finite_array("C", C, ndim=2)
+    matrix = _full_covariance(problem, C)
     if agent is None:
         return float(np.trace(problem.covariance @ matrix))
     return float(local_errors(problem, matrix)[_agent(problem, agent)])
@@ -166,7 +166,7 @@ def error(problem: Problem, C: ArrayLike, agent: int | None = None) -> float:
 
 def local_errors(problem: Problem, C: ArrayLike) -> Array:
     """``tr(Sigma_i+ T_i C T_i')`` of every agent, shape (m,)."""
-    dual = congruence(problem.covariance, finite_array("C", C, ndim=2))
+    dual = congruence(problem.covariance, _full_covariance(problem, C))
     return np.array(
         [
             (inverse_block * dual[np.ix_(view, view)]).sum()
@@ -243,4 +243,11 @@ def _naive_limit(problem: Problem, weights: Array) -> NaiveLimit:
 
 
 def _agent(problem: Problem, agent: int) -> int:
-    return whole("agent", agent, low=0, high=problem.agents - 1)
+    return agent_index(agent, problem.agents)
+
+
+def _full_covariance(problem: Problem, C: ArrayLike) -> Array:
+    matrix, d = finite_array("C", C, ndim=2), problem.dimension
+    if matrix.shape != (d, d):
+        raise ValueError(f"C must have shape ({d}, {d}), got {matrix.shape}")
+    return matrix

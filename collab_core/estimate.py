@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from ._checks import Array, finite_array, fraction
+from ._checks import Array, agent_index, finite_array, fraction
 from ._linalg import congruence, transpose
 from .geometry import Geometry
 
@@ -46,12 +46,17 @@ class Estimate:
         The covariance and the views that lead from phi to the models.
     left_out : tuple of LeftOut
         Agents that could not take part.
+    determined : bool
+        False if in some trial the samples of all agents together leave a direction of theta
+        without any information (a feature that never varied, say). The estimate is then 0 there,
+        and there are no intervals.
     """
 
     phi: Array
     geometry: Geometry
     left_out: tuple[LeftOut, ...] = ()
     phi_covariance_of: Callable[[], Array] | None = field(default=None, repr=False)
+    determined: bool = True
 
     @cached_property
     def theta(self) -> Array:
@@ -63,7 +68,7 @@ class Estimate:
 
         It needs no covariance between features that were never seen together.
         """
-        return self.geometry.local(self.phi, agent)
+        return self.geometry.local(self.phi, agent_index(agent, self.geometry.agents))
 
     @cached_property
     def phi_covariance(self) -> Array:
@@ -71,6 +76,11 @@ class Estimate:
         if self.phi_covariance_of is None:
             raise ValueError("this estimator gives no covariance: use COLLAB, COLLAB+ or another"
                              " weighted aggregate")  # fmt: skip
+        if not self.determined:
+            raise NotEstimableError(
+                "some direction of theta did not vary in any agent's samples, so there is no"
+                " information on it and no interval"
+            )
         return self.phi_covariance_of()
 
     @cached_property
@@ -138,7 +148,7 @@ class NaiveEstimate:
 
     def local(self, agent: int) -> Array:
         """Agent i's model: its entries of theta, shape (..., d_i)."""
-        return self.theta[..., self.views[agent]]
+        return self.theta[..., self.views[agent_index(agent, len(self.views))]]
 
 
 def sandwich(bread: Array, meat: Array) -> Array:

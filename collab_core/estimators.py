@@ -196,7 +196,10 @@ def aggregate(
         return [gains[i] @ moments[i].fit.covariance @ transpose(gains[i]) for i in agents]
 
     information = geometry.scatter_matrices(blocks, agents)
-    return _solved(geometry, agents, information, vectors, meats, left_out)
+    estimate = _solved(geometry, agents, information, vectors, meats, left_out)
+    if not estimate.determined:
+        raise NotEstimableError("weights: together they leave some direction without weight")
+    return estimate
 
 
 def global_imputation(
@@ -388,13 +391,14 @@ def _solved(
 
     The meats, one (..., d_i, d_i) an agent, are made when the covariance is asked for.
     """
-    phi, _ = solve(information, geometry.scatter_vectors(vectors, agents))
+    phi, rank = solve(information, geometry.scatter_vectors(vectors, agents))
 
     def phi_covariance() -> Array:
         spread = geometry.scatter_matrices(meats(), agents)
         return congruence(pseudo_inverse(information)[0], spread)
 
-    return Estimate(phi, geometry, left_out, phi_covariance)
+    determined = bool((rank == geometry.dimension).all())
+    return Estimate(phi, geometry, left_out, phi_covariance, determined)
 
 
 def _participants(
@@ -474,6 +478,11 @@ def _square_weights(weights: Sequence[ArrayLike], sizes: Sequence[int]) -> list[
     for i, (weight, size) in enumerate(zip(checked, sizes, strict=True)):
         if weight.shape[-2:] != (size, size):
             raise ValueError(f"weights[{i}] must be ({size}, {size}), got shape {weight.shape}")
+        largest = np.abs(weight).max(initial=0)
+        if np.abs(weight - transpose(weight)).max(initial=0) > 1e-8 * largest:
+            raise ValueError(f"weights[{i}] must be symmetric")
+        if size and np.linalg.eigvalsh(weight).min() < -1e-8 * largest:
+            raise ValueError(f"weights[{i}] must not be negative in any direction")
     return checked
 
 

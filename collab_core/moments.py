@@ -91,6 +91,18 @@ class Moments:
         if not leading and not np.allclose(self.xx, self.xx.T, rtol=1e-6, atol=0):
             raise ValueError("xx must be symmetric")
 
+    def _check_consistent(self) -> None:
+        """Refuse what cannot be sums over real samples (too dear to check for a stack)."""
+        scale = np.sqrt(np.append(np.diagonal(self.xx), self.yy).clip(0))
+        scale[scale == 0] = 1
+        whole = np.block([[self.xx, self.xy[:, None]], [self.xy[None], self.yy[None, None]]])
+        lowest = np.linalg.eigvalsh(whole / np.outer(scale, scale))[0]
+        if lowest < -1e-6:
+            raise ValueError(
+                "xx, xy and yy must be sums of products over samples, but together they are not"
+                f" positive semi-definite (smallest eigenvalue {lowest:.3g} at unit scale)"
+            )
+
     @classmethod
     def from_arrays(cls, X: ArrayLike, y: ArrayLike) -> Moments:
         """Sum up raw data: ``X`` of shape (..., n, k), ``y`` of shape (..., n)."""
@@ -199,6 +211,8 @@ class Moments:
     @cached_property
     def fit(self) -> LocalFit:
         """Ordinary least squares on these samples, computed once."""
+        if not self.yy.ndim:
+            self._check_consistent()
         return self._fit_from(*solve(self.xx, self.xy))
 
     def _fit_from(self, theta: Array, rank: np.ndarray) -> LocalFit:

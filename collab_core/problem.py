@@ -199,7 +199,10 @@ class Problem:
 
     def sample_sizes(self, n: float) -> NDArray[np.intp]:
         """``n_i``, the nearest whole number to ``n * shares[i]``, shape (m,)."""
-        return np.rint(positive("n", n) * self.shares).astype(np.intp)
+        sizes = np.rint(positive("n", n) * self.shares)
+        if sizes.max() > 2**53:
+            raise ValueError(f"n must stay below 2^53 samples per agent, got {n:g}")
+        return sizes.astype(np.intp)
 
     def __repr__(self) -> str:
         return (

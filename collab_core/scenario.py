@@ -25,6 +25,9 @@ from .views import Views
 #: Limits that keep a dashboard responsive for everyone; the library itself has none.
 MOST_FEATURES, MOST_AGENTS, MOST_SAMPLES = 60, 100, 10_000_000
 
+#: Limits of numbers that people type in themselves.
+SMALLEST, LARGEST = 1e-6, 1e6
+
 SPECTRA = (
     "spiked",
     "isotropic",
@@ -74,7 +77,7 @@ FIELDS: dict[str, Field] = {
     "exponent": Field("number", "Exponent", "Eigenvalue j is 1 / j^exponent.", 0, 4),
     "correlation": Field("number", "Correlation", "0 to 0.99.", 0, 0.99),
     "groups": Field("whole", "Groups", "Groups or common causes.", 1, MOST_FEATURES),
-    "eigenvalues": Field("numbers", "Eigenvalues", "Above 0, one a feature."),
+    "eigenvalues": Field("numbers", "Eigenvalues", "Above 0, one a feature.", SMALLEST, LARGEST),
     "matrix": Field("matrix", "Covariance matrix", "Symmetric, positive definite, up to 20 rows."),
     "missing": Field("choice", "Missingness", "Who sees what.", choices=MISSINGNESS),
     "m": Field("whole", "Agents m", f"1 to {MOST_AGENTS}.", 1, MOST_AGENTS),
@@ -364,6 +367,10 @@ class Scenario:
         """
         values = {field.name: getattr(self, field.name) for field in fields(self)} | changes
         notices: dict[str, str] = {}
+        for name, given in changes.items():
+            values[name], said = _within_limits(FIELDS[name], given)
+            if said:
+                notices[name] = said
         # One's own numbers decide how many features there are.
         for picker, own in (("spectrum", "eigenvalues"), ("spectrum", "matrix")):
             if values[picker] == own and values[own] and len(values[own]) != values["d"]:
@@ -413,6 +420,35 @@ class Scenario:
         return Problem(self.covariance, self.coefficients, self.sigma, self.views)
 
 
+def _within_limits(field: Field, value: Any) -> tuple[Any, str]:
+    """The nearest value that is legal by itself, and what was changed."""
+    match field.kind:
+        case "whole" | "number":
+            limited = min(max(value, field.low), field.high)
+            kept = int(limited) if field.kind == "whole" else float(limited)
+            return kept, "" if kept == value else f"{value:g} is not allowed, so {kept:g} is used"
+        case "numbers" | "matrix":
+            array = np.array(value, dtype=float) if _is_table(value) else None
+            if array is None or not array.size:
+                return value, ""
+            # Far beyond any real scale, squares and ratios would overflow.
+            low = SMALLEST if field.low else -LARGEST
+            kept_array = np.clip(array, low, LARGEST)
+            if (kept_array == array).all():
+                return value, ""
+            nested = kept_array.tolist()
+            legal = tuple(map(tuple, nested)) if array.ndim == 2 else tuple(nested)
+            return legal, f"kept between {low:g} and {LARGEST:g}"
+        case _:
+            return value, ""
+
+
+def _is_table(value: Any) -> bool:
+    """Whether nested numbers have rows of one length."""
+    rows = [row for row in value if isinstance(row, tuple)]
+    return not rows or len({len(row) for row in rows}) == 1
+
+
 def _to_text(kind: str, value: Any) -> str:
     match kind:
         case "numbers":
@@ -451,7 +487,9 @@ def _from_text(field: Field, text: str) -> tuple[Any, str]:
 
 def _read_numbers(text: str) -> tuple[float, ...]:
     parts = text.replace(",", " ").split()
-    return tuple(_read_number(part) for part in parts[:MOST_FEATURES])
+    if len(parts) > MOST_FEATURES:
+        raise ValueError(f"{len(parts)} numbers are more than the {MOST_FEATURES} allowed")
+    return tuple(_read_number(part) for part in parts)
 
 
 def _read_number(text: str) -> float:

@@ -140,7 +140,7 @@ class ErrorCurve:
         ``note`` says why.
         """
         rows = [
-            self._row(method, n) | {"theory": pd.NA if theory is None else theory}
+            self._row(method, n, theory)
             for method in self.methods
             for n, theory in zip(self.sample_sizes, self._theory(method), strict=True)
         ]
@@ -148,7 +148,7 @@ class ErrorCurve:
         numbers = ["mean", "low", "high", *QUANTILES, "theory"]
         return frame.astype(dict.fromkeys(numbers, "Float64"))
 
-    def _row(self, method: str, n: int) -> dict[str, object]:
+    def _row(self, method: str, n: int, theory: float | None) -> dict[str, object]:
         errors = self.errors.get(method, {}).get(n, np.empty(0))
         row: dict[str, object] = {"n": n, "method": method}
         row |= dict.fromkeys(("mean", "low", "high", *QUANTILES), pd.NA)
@@ -159,7 +159,9 @@ class ErrorCurve:
                 spread = errors.std(ddof=1) / np.sqrt(errors.size)
                 half = float(student.ppf(0.975, errors.size - 1) * spread)
                 row["low"], row["high"] = max(mean - half, 0.0), mean + half
-        row["theory"] = pd.NA
+        # Where a method does not exist, a formula for large n says nothing about it.
+        exists = errors.size or (method, n) not in self.notes
+        row["theory"] = theory if theory is not None and exists else pd.NA
         row["trials"] = int(errors.size)
         row["note"] = self.notes.get((method, n), "")
         return row
@@ -478,7 +480,8 @@ class _Plan:
         settings: Settings | None,
         level: float = 0.95,
     ) -> _Plan:
-        sizes = sorted({whole("sample_sizes", n, low=1) for n in sample_sizes})
+        given = np.atleast_1d(np.asarray(sample_sizes)).tolist()
+        sizes = sorted({whole("sample_sizes", n, low=1, high=2**52) for n in given})
         if not sizes:
             raise ValueError("sample_sizes must hold at least one n, got none")
         for target in targets:
@@ -489,6 +492,8 @@ class _Plan:
             chosen = [m for m in DEFAULT_METHODS if m in AGENT_METHODS or not agents_only]
         else:
             chosen = [choice("methods", method, tuple(METHODS)) for method in methods]
+            if not chosen:
+                raise ValueError("methods must name at least one method, got none")
             if any(target != "full" for target in targets):
                 for method in chosen:
                     choice("methods (for an agent's target)", method, AGENT_METHODS)

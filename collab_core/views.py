@@ -32,7 +32,15 @@ def as_views(views: ViewsLike, d: int, *, name: str = "views") -> Views:
         if views.ndim != 2 or views.shape[1] != d:
             raise ValueError(f"{name} as a mask must have shape (m, {d}), got {views.shape}")
         views = [np.flatnonzero(row) for row in views]
-    arrays = [np.asarray(view) for view in views]
+    numbers = isinstance(views, np.ndarray) and views.ndim == 2 and views.shape[1] == d > 1
+    if numbers and set(np.unique(views)) <= {0, 1}:
+        raise ValueError(f"{name} as a mask must hold True and False, got numbers 0 and 1")
+    try:
+        arrays = [np.asarray(view) for view in views]
+    except TypeError:
+        raise ValueError(
+            f"{name} must be a list of index arrays or an (m, {d}) boolean mask, got {views!r:.60}"
+        ) from None
     if not arrays:
         raise ValueError(f"{name} must hold at least one agent, got none")
     for i, array in enumerate(arrays):

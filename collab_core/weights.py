@@ -66,6 +66,9 @@ def score_covariances(
     result: list[Array] = []
     for i, view in enumerate(geometry.views):
         k, local = view.size, geometry.local(phi, i)
+        if k == 0:
+            result.append(np.zeros((*local.shape[:-1], 0, 0)))
+            continue
         spread = np.zeros((*local.shape[:-1], k * k))
         for start in range(0, count, CHUNK):
             chunk = x[start : start + CHUNK]

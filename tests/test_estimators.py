@@ -385,6 +385,31 @@ def test_rare_levels_get_no_weight():
     assert (high > low).all()
 
 
+def test_what_never_varied_has_no_interval():
+    """A feature that is constant in every sample: no information, and no false confidence."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.standard_normal(80), np.full(80, 3.0)])
+    y = x[:, 0] + rng.standard_normal(80)
+    moments = [cc.Moments.from_arrays(x, y).centred()]
+    estimate = est.collab(moments, [[0, 1]], [[1, 0.5], [0.5, 1]])
+    assert not estimate.determined
+    assert np.isfinite(estimate.theta).all()
+    with pytest.raises(ValueError, match="did not vary in any agent's samples"):
+        estimate.interval()
+    good, m, _ = world()
+    assert est.collab(m, good.views, good.covariance).determined
+
+
+def test_optimal_weights_pass_over_an_agent_that_sees_nothing():
+    rng = np.random.default_rng(0)
+    problem = cc.Problem(cc.covariance.ar1(2, 0.5), [1, 1], 1.0, [[0], [1], []])
+    moments = raw_moments(problem, 60, rng)
+    unlabelled = rng.standard_normal((500, 2))
+    with_it = est.collab_optimal(moments, problem.views, unlabelled)
+    without = est.collab_optimal(moments[:2], problem.views[:2], unlabelled)
+    assert_allclose(with_it.theta, without.theta)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -397,6 +422,12 @@ def test_rare_levels_get_no_weight():
         (lambda m, v, s: est.global_imputation(m, v, s, "fair"), "alphas must be one of"),
         (lambda m, v, s: est.aggregate(m, v, s, [np.eye(2)]), "one matrix per agent"),
         (lambda m, v, s: est.aggregate(m, v, s, [np.eye(9)] * 5), r"weights\[0\] must be"),
+        (lambda m, v, s: est.aggregate(m, v, s, [-np.eye(k.size) for k in v]), "negative"),
+        (lambda m, v, s: est.aggregate(m, v, s, [np.zeros((k.size,) * 2) for k in v]), "without"),
+        (lambda m, v, s: est.aggregate(m, v, s, [np.tri(k.size, k=0) for k in v]), "symmetric"),
+        (lambda m, v, s: est.collab(m, v, s).local(5), "agent must be a whole number from 0 to 4"),
+        (lambda m, v, s: est.collab(m, v, s).local(-1), "agent must be"),
+        (lambda m, v, s: est.collab(m, None, s), "views must be a list"),
         (lambda m, v, s: est.collab_plus(m, v, s, noise=0.0), "noise must be above 0"),
         (lambda m, v, s: est.collab_optimal(m, v, np.ones((3, 6))), "must number at least 6"),
         (lambda m, v, s: est.naive_collab(m, v, 6).theta[9], None),

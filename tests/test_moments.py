@@ -128,6 +128,8 @@ def test_no_features_and_no_samples():
         (lambda: cc.Moments.from_arrays([[1, 2]], [1, 2]), "X must have shape"),
         (lambda: cc.Moments.from_arrays([[1, "a"]], [1]), "X must be an array of numbers"),
         (lambda: cc.Moments.from_chunks([]), "chunks must hold"),
+        (lambda: cc.Moments(5, [[1, 2], [2, 1]], [1, 2], 5).fit, "positive semi-definite"),
+        (lambda: cc.Moments(5, np.eye(2), [1, 2], 1).fit, "positive semi-definite"),
         (
             lambda: cc.Moments(1, np.eye(1), [1], 1) + cc.Moments(1, np.eye(2), [1, 1], 1),
             "cannot be added",

@@ -114,6 +114,8 @@ GOOD = {"covariance": np.eye(3), "theta": [1, 2, 3], "noise": 1.0, "views": [[0,
         ({"views": [[0.5, 1], [2]]}, "whole numbers"),
         ({"views": [["a"], [2]]}, r"views\[0\] must be a list of feature indices"),
         ({"views": []}, "views must hold at least one agent"),
+        ({"views": None}, "views must be a list of index arrays or an"),
+        ({"views": np.eye(3, dtype=int)}, "must hold True and False"),
         ({"views": np.ones((2, 4), dtype=bool)}, r"mask must have shape \(m, 3\)"),
         ({"shares": [1.0]}, "shares must have 2 entries"),
         ({"shares": [1.0, 0.0]}, "shares must be above 0"),
@@ -122,6 +124,11 @@ GOOD = {"covariance": np.eye(3), "theta": [1, 2, 3], "noise": 1.0, "views": [[0,
 def test_bad_input_is_named(change, message):
     with pytest.raises(ValueError, match=message):
         cc.Problem(**(GOOD | change))
+
+
+def test_units_do_not_make_a_covariance_singular():
+    problem = cc.Problem(np.diag([1e-6, 1e9]), [1, 1e-5], 1.0, [[0], [1]])
+    assert np.isfinite(cc.bounds.gauss(problem)).all()
 
 
 def test_mask_and_lists_are_the_same():

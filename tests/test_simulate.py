@@ -329,6 +329,7 @@ def test_small_agents_and_impossible_rows_say_why():
         return frame.query("method == @method and n == @n").iloc[0]
 
     assert row("collab", 1)["mean"] is pd.NA
+    assert row("collab", 1)["theory"] is pd.NA
     assert "interpolates" in row("collab", 1)["note"]
     assert row("collab", 1)["trials"] == 0
     # At n = 3 the agent with three features is left out, and the others cover everything.
@@ -550,6 +551,8 @@ def test_a_dask_cluster_gives_the_same_bits(small_chunks):
         ({"sample_sizes": []}, "sample_sizes must hold at least one"),
         ({"sample_sizes": [0]}, "sample_sizes must be a whole number at least 1"),
         ({"sample_sizes": [2.5]}, "sample_sizes must be a whole number"),
+        ({"sample_sizes": [10**19]}, "sample_sizes must be a whole number"),
+        ({"methods": []}, "methods must name at least one"),
         ({"trials": 0}, "trials must be a whole number at least 1"),
         ({"methods": ["best"]}, "methods must be one of"),
         ({"methods": ["optimized_naive_collab"], "target": 0}, "for an agent's target"),
