@@ -18,8 +18,10 @@ from numpy.typing import ArrayLike
 from ._checks import Array, finite_array
 from ._linalg import congruence, matvec, pseudo_inverse, solve
 
-#: After centring, a column whose variance is this share of its mean square or less is rounding.
+#: Centred from raw sums, a column whose variance is this share of its mean square or less is
+#: rounding. (Sums that were taken about the mean keep a hundred million times more digits.)
 CONSTANT = 1e-12
+CONSTANT_ABOUT_MEAN = 1e-24
 
 
 class Moments:
@@ -65,6 +67,7 @@ class Moments:
         self.y_sum = None if y_sum is None else finite_array("y_sum", y_sum, copy=None)
         self.is_centred = is_centred
         self._lifted: tuple[Array, Array, Array] | None = None
+        self._about_mean: tuple[Array, Array, Array] | None = None
         self._check()
 
     def _check(self) -> None:
@@ -113,15 +116,26 @@ class Moments:
                 f"X must have shape (..., n, k) and y (..., n); got {features.shape}"
                 f" and {labels.shape}"
             )
-        transposed = np.swapaxes(features, -1, -2)
-        return cls(
-            n=features.shape[-2],
-            xx=transposed @ features,
-            xy=(transposed @ labels[..., None])[..., 0],
-            yy=(labels**2).sum(axis=-1),
-            x_sum=features.sum(axis=-2),
-            y_sum=labels.sum(axis=-1),
+        n = features.shape[-2]
+        x_sum, y_sum = features.sum(axis=-2), labels.sum(axis=-1)
+        # Sums about the sample's own mean first: from raw sums they cannot be had back where the
+        # mean is large (a year, a time stamp, an income).
+        dx = features - (x_sum / max(n, 1))[..., None, :]
+        dy = labels - (y_sum / max(n, 1))[..., None]
+        transposed = np.swapaxes(dx, -1, -2)
+        about = (transposed @ dx, (transposed @ dy[..., None])[..., 0], (dy**2).sum(axis=-1))
+        # Adding the means back: n xbar xbar' and so on.
+        shift = 1 / max(n, 1)
+        total = cls(
+            n,
+            about[0] + shift * x_sum[..., :, None] * x_sum[..., None, :],
+            about[1] + shift * x_sum * y_sum[..., None],
+            about[2] + shift * y_sum**2,
+            x_sum,
+            y_sum,
         )
+        total._about_mean = about
+        return total
 
     @classmethod
     def from_chunks(cls, chunks: Iterable[tuple[ArrayLike, ArrayLike]]) -> Moments:
@@ -151,7 +165,27 @@ class Moments:
             total.x_sum = self.x_sum + other.x_sum
         if self.y_sum is not None and other.y_sum is not None:
             total.y_sum = self.y_sum + other.y_sum
+        total._about_mean = self._merged_about_mean(other)
         return total
+
+    def _merged_about_mean(self, other: Moments) -> tuple[Array, Array, Array] | None:
+        """Sums about the mean of both batches together (Chan, Golub and LeVeque 1983)."""
+        if self._about_mean is None or other._about_mean is None:
+            return None
+        assert self.x_sum is not None
+        assert self.y_sum is not None
+        assert other.x_sum is not None
+        assert other.y_sum is not None
+        one, two = np.maximum(self.n, 1), np.maximum(other.n, 1)
+        gap_x = self.x_sum / one[..., None] - other.x_sum / two[..., None]
+        gap_y = self.y_sum / one - other.y_sum / two
+        rate = self.n * other.n / np.maximum(self.n + other.n, 1)
+        (xx, xy, yy), (more_xx, more_xy, more_yy) = self._about_mean, other._about_mean
+        return (
+            xx + more_xx + rate[..., None, None] * gap_x[..., :, None] * gap_x[..., None, :],
+            xy + more_xy + rate[..., None] * gap_x * gap_y[..., None],
+            yy + more_yy + rate * gap_y**2,
+        )
 
     @property
     def features(self) -> int:
@@ -175,24 +209,29 @@ class Moments:
             raise ValueError("centring needs x_sum and y_sum; these moments came without them")
         if (self.n < 1).any():
             raise ValueError("centring needs at least one sample, got n = 0")
-        mean_x = self.x_sum / self.n[..., None]
-        xx = self.xx - self.x_sum[..., :, None] * mean_x[..., None, :]
-        xy = self.xy - mean_x * self.y_sum[..., None]
-        yy = np.maximum(self.yy - self.y_sum**2 / self.n, 0.0)
+        if self._about_mean is not None:
+            xx, xy, yy = self._about_mean
+            constant = CONSTANT_ABOUT_MEAN
+        else:
+            mean_x = self.x_sum / self.n[..., None]
+            xx = self.xx - self.x_sum[..., :, None] * mean_x[..., None, :]
+            xy = self.xy - mean_x * self.y_sum[..., None]
+            yy = np.maximum(self.yy - self.y_sum**2 / self.n, 0.0)
+            constant = CONSTANT
         raw = np.diagonal(self.xx, axis1=-2, axis2=-1)
-        varies = np.diagonal(xx, axis1=-2, axis2=-1) > CONSTANT * raw
+        varies = np.diagonal(xx, axis1=-2, axis2=-1) > constant * raw
         return Moments(
             self.n,
             xx * (varies[..., :, None] & varies[..., None, :]),
             xy * varies,
-            np.where(yy > CONSTANT * self.yy, yy, 0.0),
+            np.where(yy > constant * self.yy, yy, 0.0),
             is_centred=True,
         )
 
     def select(self, columns: ArrayLike) -> Moments:
         """Moments of some of the features, in the given order."""
         index = np.asarray(columns, dtype=np.intp)
-        return Moments(
+        part = Moments(
             self.n,
             self.xx[..., index[:, None], index],
             self.xy[..., index],
@@ -201,6 +240,10 @@ class Moments:
             self.y_sum,
             self.is_centred,
         )
+        if self._about_mean is not None:
+            xx, xy, yy = self._about_mean
+            part._about_mean = (xx[..., index[:, None], index], xy[..., index], yy)
+        return part
 
     def squared_error(self, theta: Array) -> Array:
         """``sum (y - x'theta)^2`` over the samples, shape (...)."""

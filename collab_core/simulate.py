@@ -481,7 +481,7 @@ class _Plan:
         level: float = 0.95,
     ) -> _Plan:
         given = np.atleast_1d(np.asarray(sample_sizes)).tolist()
-        sizes = sorted({whole("sample_sizes", n, low=1, high=2**52) for n in given})
+        sizes = sorted({whole("sample_sizes", n, low=1, high=10**15) for n in given})
         if not sizes:
             raise ValueError("sample_sizes must hold at least one n, got none")
         for target in targets:

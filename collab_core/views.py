@@ -33,7 +33,7 @@ def as_views(views: ViewsLike, d: int, *, name: str = "views") -> Views:
             raise ValueError(f"{name} as a mask must have shape (m, {d}), got {views.shape}")
         views = [np.flatnonzero(row) for row in views]
     numbers = isinstance(views, np.ndarray) and views.ndim == 2 and views.shape[1] == d > 1
-    if numbers and set(np.unique(views)) <= {0, 1}:
+    if numbers and set(np.unique(np.asarray(views))) <= {0, 1}:
         raise ValueError(f"{name} as a mask must hold True and False, got numbers 0 and 1")
     try:
         arrays = [np.asarray(view) for view in views]

@@ -86,7 +86,10 @@ class Findings:
     naive_floor : float
         Error of the naive average that no data remove.
     naive_crossing : float
-        From this n on COLLAB beats the naive average (leading order); 0 where it always does.
+        By the formulas for large n, COLLAB beats the naive average from this n on; 0 where it
+        always does.
+    smallest_n : int
+        Below this n some agent has too few samples for its features, and errors have no mean.
     to_optimum : float
         COLLAB's error over the exact bound's.
     """
@@ -96,6 +99,7 @@ class Findings:
     scarcest: tuple[int, int]
     naive_floor: float
     naive_crossing: float
+    smallest_n: int
     to_optimum: float
 
 
@@ -116,6 +120,7 @@ def findings(problem: Problem, n: int) -> Findings:
         scarcest=(int(seen_by.argmin()) + 1, int(seen_by.min())),
         naive_floor=naive.floor,
         naive_crossing=float(max(crossing, 0.0)),
+        smallest_n=int(np.ceil(((problem.sizes + 2) / problem.shares).max())),
         to_optimum=together / bounds.error(problem, bounds.exact(problem)),
     )
 

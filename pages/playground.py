@@ -10,6 +10,9 @@ from pages.shared import run, state
 from pages.shared.panel import scenario_code, show, wanted
 from pages.shared.shell import error_box, page, words
 
+#: A worth below this is no gain, whatever rounding says.
+GAIN = 1.005
+
 SIMULATED = ("naive_collab", "imputation", "collab", "collab_plus")
 TRIALS = 400
 
@@ -34,13 +37,14 @@ def main() -> None:
                 not_identifiable(scenario, seen_by_nobody)
             else:
                 identifiable(scenario)
-        except ValueError as problem:
+        except (ValueError, ArithmeticError) as problem:
             error_box(f"This world cannot be built: {problem}.")
 
 
 def identifiable(scenario: cc.Scenario) -> None:
     worth, comparison, found = answers(scenario)
     words(sentences(scenario, found))
+    warn_of_few_samples(scenario, found)
     code = scenario_code(scenario) + "problem = scenario.problem()\n"
     left, right = columns("worth", "methods", sizes=[1.25, 1])
     with left:
@@ -64,18 +68,19 @@ def identifiable(scenario: cc.Scenario) -> None:
 
 
 def not_identifiable(scenario: cc.Scenario, unseen: np.ndarray) -> None:
-    names = ", ".join(f"x{j + 1}" for j in unseen)
+    names = ", ".join(f"x{j + 1}" for j in unseen[:6])
+    names += f" and {unseen.size - 6} more" if unseen.size > 6 else ""
+    some_see = any(view.size for view in scenario.views)
     error_box(
-        f"Nobody sees {names}, so no method can tell the coefficient"
-        f"{'s' if unseen.size > 1 else ''} of {names}: a full-feature model cannot be had. "
-        "Every agent's own model still can, and gains from the others."
+        f"Nobody sees {names}: no method can tell {'their' if unseen.size > 1 else 'its'} "
+        f"coefficient{'s' if unseen.size > 1 else ''}, so a full-feature model cannot be had. "
+        + ("Every agent's own model still can." if some_see else "Here no agent sees anything.")
     )
     st.button("Add an agent that sees what is missing", on_click=add_agent, type="primary")
-    arguments = (scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views)
-    if (scenario.views and max(view.size for view in scenario.views)) == 0:
-        words("No agent sees anything here, so there is nothing to learn from.")
-    else:
-        problem, _ = cc.Problem.of_seen(*arguments)
+    if some_see:
+        problem, _ = cc.Problem.of_seen(
+            scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views
+        )
         worth = cc.whatif.worth(problem, scenario.n)
         # Names count the features of the whole world, not of the part that is seen.
         worth["sees"] = [" ".join(f"x{j + 1}" for j in np.sort(view)) for view in scenario.views]
@@ -84,18 +89,30 @@ def not_identifiable(scenario: cc.Scenario, unseen: np.ndarray) -> None:
             "problem, seen = cc.Problem.of_seen(\n"
             "    scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views\n)\n"
         )
+        warn_of_few_samples(scenario, found)
         worth_figure(scenario, worth, found, code)
     world_figures(scenario)
+
+
+def warn_of_few_samples(scenario: cc.Scenario, found: cc.whatif.Findings) -> None:
+    """The formulas are for large n; say so where an agent cannot even fit."""
+    if scenario.n < found.smallest_n:
+        st.warning(
+            f"At n = {scenario.n:,} some agent has too few samples for its features, and errors "
+            f"have no finite mean. The numbers below are what large-n formulas give; take n of "
+            f"{found.smallest_n:,} or more (better several times that) for them to hold."
+        )
 
 
 def worth_figure(
     scenario: cc.Scenario, worth: pd.DataFrame, found: cc.whatif.Findings, code: str
 ) -> None:
     agent, most = found.gains_most
+    title = f"Agent {agent} gains most: worth {most:.1f} × its data"
+    if most < GAIN:
+        title = "Alone or together, every agent's own error is the same"
     show(
-        figures.worth_by_agent(
-            worth, title=f"Agent {agent} gains most: worth {most:.1f} × its data"
-        ),
+        figures.worth_by_agent(worth, title=title),
         key="worth",
         alt="Expected error of every agent alone and together, largest gain first.",
         frame=worth,
@@ -214,9 +231,15 @@ def simulation(scenario: cc.Scenario, comparison: pd.DataFrame) -> None:
             simulated=frame,
         )  # fmt: skip
         st.plotly_chart(drawn, key=f"chart-simulated-{trials}", alt="Theory and simulation.")
-        notes = {note for note in frame["note"] if note}
-        if notes:
-            st.caption("At this n: " + "; ".join(sorted(notes)) + ".")
+        empty = [figures.label(key) for key in frame["method"][frame["mean"].isna()]]
+        if empty and trials:
+            st.caption(
+                f"{', '.join(empty)} cannot be computed at n = {scenario.n:,}: the agents with "
+                "more samples than features do not cover every feature; elsewhere least squares "
+                "interpolates."
+            )
+        elif frame["note"].any():
+            st.caption("Agents with no more samples than features were left out of the aggregate.")
         if final:
             st.download_button(
                 "Data", lambda: frame.to_csv(index=False), "collab-simulated.csv", "text/csv",
@@ -239,8 +262,8 @@ def sentences(scenario: cc.Scenario, found: cc.whatif.Findings) -> str:
     gain = (
         f"**Agent {most[0]} gains most: working together is worth {most[1]:.1f} times its data.**"
     )
-    if most[1] < 1.005:
-        gain = "**Nobody gains for its own model here: no two agents measure the same thing.**"
+    if most[1] < GAIN:
+        gain = "**Nobody gains for its own model here: no agent can learn from another.**"
     elif scenario.m > 1 and most[1] / least[1] > 1.05:
         gain += f" Agent {least[0]} gains least, {least[1]:.1f} times."
     rarest = (
@@ -250,10 +273,11 @@ def sentences(scenario: cc.Scenario, found: cc.whatif.Findings) -> str:
     )
     naive = " Averaging the local models is unbiased here."
     if found.naive_floor > 1e-9:
-        start = max(2, int(np.ceil(found.naive_crossing)))
+        start = max(found.smallest_n, int(np.ceil(found.naive_crossing)))
         naive = (
             f" Averaging the local models naively never gets below an error of"
-            f" {found.naive_floor:.3g}; COLLAB is ahead of it from about n = {start:,} on."
+            f" {found.naive_floor:.3g}; by the large-n formulas COLLAB is ahead of it from about"
+            f" n = {start:,} on."
         )
     return gain + rarest + naive
 

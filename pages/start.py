@@ -140,11 +140,18 @@ def alone(world: cc.Scenario, problem: cc.Problem) -> Step:
     floor = float(problem.irreducible[agent])
     frame["error"] += floor
     text = "is what unseen features cost for ever" if floor > 1e-9 else ""
+    size = int(problem.sizes[agent])
+    features = f"{size} feature{'s' if size > 1 else ''}"
     return Step(
         "One agent alone",
-        f"Agent {agent + 1} fits least squares on the {problem.sizes[agent]} features it sees. "
-        "More samples help, but what it cannot see stays unexplained, and every sample it needs "
-        "it must label itself.",
+        f"Agent {agent + 1} fits least squares on the {features} it sees. "
+        + (
+            "More samples help, but what it cannot see stays unexplained, and every sample it "
+            "needs it must label itself."
+            if floor > 1e-9
+            else "It sees everything here, so only samples are scarce, and every one it needs it "
+            "must label itself."
+        ),
         figures.error_lines(
             frame,
             title=f"Alone, agent {agent + 1}'s error falls slowly"
@@ -164,7 +171,9 @@ def naive(world: cc.Scenario, problem: cc.Problem) -> Step:
     floor = cc.bounds.naive_collab(problem).floor
     biased = floor > 1e-9
     return Step(
-        "Averaging naively is biased, and no amount of data helps",
+        "Averaging naively is biased, and no amount of data helps"
+        if biased
+        else "Averaging naively works only where nothing is missing",
         "The obvious idea is to average the agents' coefficients. But a model that misses a "
         "feature lets its neighbours stand in for it, so each model answers a different question, "
         "and the average answers none."
@@ -196,7 +205,9 @@ def correction(world: cc.Scenario, problem: cc.Problem) -> Step:
             problem.theta,
             problem.embedded,
             problem.mask,
-            title="Every agent is wrong in its own way; one truth explains them all",
+            title="Every agent is wrong in its own way; one truth explains them all"
+            if problem.irreducible.max() > 1e-9
+            else "With nothing missing, every agent finds the truth",
             height=380,
         ),
         frame,
@@ -221,7 +232,9 @@ def weights(world: cc.Scenario, problem: cc.Problem) -> Step:
                 f"Agent {i + 1} leaves {s:.3g} unexplained"
                 for i, s in enumerate(problem.unexplained)
             ],
-            title="Who explains more counts for more",
+            title="Who explains more counts for more"
+            if frame["share"].max() - frame["share"].min() > 1e-6
+            else "All explain the same, so all count the same",
             axis="share of the weight",
         ),
         frame,
@@ -234,11 +247,13 @@ def weights(world: cc.Scenario, problem: cc.Problem) -> Step:
 def optimum(world: cc.Scenario, problem: cc.Problem) -> Step:
     frame = cc.whatif.comparison(problem, world.n)
     found = cc.whatif.findings(problem, world.n)
+    errors = frame.set_index("method")["error"]
+    plus = errors["collab_plus"] / errors["collab"]
     return Step(
-        "Nobody can do much better",
-        "Given only the local models, no method beats COLLAB. Given all the labelled data, the "
-        f"exact bound is {1 / found.to_optimum:.0%} of COLLAB's error, and COLLAB+ comes close to "
-        "it with the same messages.",
+        "How close to the best possible?",
+        "From the local coefficients alone, no method beats COLLAB. Whoever also reads the "
+        f"residuals, or all the labelled data, cannot get below {1 / found.to_optimum:.0%} of its "
+        f"error; COLLAB+, with the same messages and the noise unknown, gets to {plus:.0%}.",
         figures.errors_by_method(
             frame, title=f"COLLAB is within {found.to_optimum:.2f} times of the best possible"
         ),
@@ -256,7 +271,7 @@ def cost(world: cc.Scenario, problem: cc.Problem) -> Step:
     return Step(
         "What it costs to send",
         "COLLAB sends a model, a covariance and one residual, however many samples there are. "
-        "Imputation reaches the same accuracy only by sending all the data.",
+        "Imputation, even with the best weights, is no more accurate, and sends all the data.",
         figures.bytes_lines(
             frame, title=f"At n = {SIZES[-1]:,}, sending data costs {ratio:,.0f} times as much"
         ),

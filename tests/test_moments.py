@@ -52,6 +52,19 @@ def test_centring_is_subtracting_the_samples_mean():
     assert centred.centred() is centred
 
 
+@pytest.mark.parametrize("chunks", [1, 4])
+def test_centring_keeps_features_with_a_large_mean(chunks):
+    """Time stamps: a mean of 1.7e9 and a spread of 60 are no constant."""
+    rng = np.random.default_rng(0)
+    stamp = 1.7e9 + np.arange(200.0)
+    y = 0.01 * (stamp - 1.7e9) + 0.1 * rng.standard_normal(200)
+    parts = np.array_split(np.arange(200), chunks)
+    moments = cc.Moments.from_chunks([(stamp[part, None], y[part]) for part in parts])
+    slope = np.polyfit(stamp - 1.7e9, y, 1)[0]
+    assert_allclose(moments.centred().fit.theta, [slope], rtol=1e-6)
+    assert_allclose(moments.select([0]).centred().fit.theta, [slope], rtol=1e-6)
+
+
 def test_a_constant_column_becomes_exactly_zero():
     x, y = data()
     x[:, 1] = 0.1

@@ -549,7 +549,7 @@ def test_a_dask_cluster_gives_the_same_bits(small_chunks):
     ("options", "message"),
     [
         ({"sample_sizes": []}, "sample_sizes must hold at least one"),
-        ({"sample_sizes": [0]}, "sample_sizes must be a whole number at least 1"),
+        ({"sample_sizes": [0]}, "sample_sizes must be a whole number from 1"),
         ({"sample_sizes": [2.5]}, "sample_sizes must be a whole number"),
         ({"sample_sizes": [10**19]}, "sample_sizes must be a whole number"),
         ({"methods": []}, "methods must name at least one"),

@@ -16,8 +16,8 @@ from . import controls, state
 LECTURE_CSS = """
 <style>
 .stMainBlockContainer { padding-top: 4rem; max-width: 1200px; }
-.stMainBlockContainer p, .stMainBlockContainer li { font-size: 1.5rem; line-height: 1.5; }
-.stMainBlockContainer [data-testid="stMetricValue"] { font-size: 4rem; }
+[data-testid="stMarkdown"] p, [data-testid="stMarkdown"] li { font-size: 1.5rem; line-height: 1.5; }
+[data-testid="stMetricValue"], [data-testid="stMetricValue"] p { font-size: 3.5rem; }
 </style>
 """
 
@@ -48,6 +48,10 @@ def page(*, start: bool = False) -> Iterator[Scenario]:
         The world.
     """
     _guard()
+    if state.lesson().lecture and not start:
+        # A lecture is the story's; every other page needs its controls.
+        state.change_lesson(lecture=False)
+        st.rerun()
     asked = state.lesson()
     st.html(LECTURE_CSS if asked.lecture else DESK_CSS)
     if state.notices():
