@@ -28,8 +28,10 @@ def settled(page: Page, charts: int) -> None:
 def figures(page: Page) -> list:
     """Titles and data of all charts on the screen."""
     return page.evaluate(
+        # Streamlit makes titles bold, once or twice.
         "[...document.querySelectorAll('.js-plotly-plot')].map(plot => JSON.parse(JSON.stringify("
-        "[plot.layout.title.text, plot.data.map(trace => [trace.name, trace.x, trace.y, trace.z])]"
+        "[plot.layout.title.text.replaceAll(/<.?b>/g, ''),"
+        " plot.data.map(trace => [trace.name, trace.x, trace.y, trace.z])]"
         ")))"
     )
 
