@@ -61,7 +61,7 @@ def hero(world: cc.Scenario, problem: cc.Problem) -> None:
             help="Of six. The more their views overlap, the more agents can learn from each other.",
         )  # fmt: skip
         together = worth["alone"].sum() / worth["together"].sum()
-        st.metric("Working together is worth", f"{together:.1f} × the data", border=True)
+        st.metric("Working together multiplies the data by", f"{together:.1f} ×", border=True)
         st.markdown(_hero_sentence(world.size, worth))
     with left:
         st.image(
