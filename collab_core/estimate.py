@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from ._checks import Array, agent_index, finite_array, fraction
-from ._linalg import congruence, transpose
+from ._linalg import congruence
 from .geometry import Geometry
 
 
@@ -149,9 +149,3 @@ class NaiveEstimate:
     def local(self, agent: int) -> Array:
         """Agent i's model: its entries of theta, shape (..., d_i)."""
         return self.theta[..., self.views[agent_index(agent, len(self.views))]]
-
-
-def sandwich(bread: Array, meat: Array) -> Array:
-    """Covariance ``bread @ meat @ bread'``, symmetric, shape (..., d, d)."""
-    result = bread @ meat @ transpose(bread)
-    return (result + transpose(result)) / 2
