@@ -11,7 +11,10 @@ state.read_url()
 st.navigation(
     {
         "": [st.Page("pages/start.py", title="Start", default=True)],
-        "Explore": [st.Page("pages/playground.py", title="Playground")],
+        "Explore": [
+            st.Page("pages/playground.py", title="Playground"),
+            st.Page("pages/error_vs_n.py", title="Error vs n"),
+        ],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",
 ).run()

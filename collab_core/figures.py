@@ -351,6 +351,92 @@ def error_lines(
     )
 
 
+def error_curve(
+    frame: pd.DataFrame, *, title: str, height: int = 460, scaled: bool = False, log: bool = True
+) -> go.Figure:
+    """Draw simulated errors against n with their 95% bands, theory as lines behind them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `simulate.ErrorCurve.frame`.
+    scaled : bool
+        Draw n times the error, in which the theory of a consistent method is a flat line.
+    log : bool
+        Log axes.
+    """
+    factor = frame["n"] if scaled else 1
+    drawn = frame.assign(
+        **{name: frame[name] * factor for name in ("mean", "low", "high", "theory")}
+    )
+    traces: list[Trace] = []
+    for key, rows in drawn.groupby("method", sort=False):
+        style, name = PALETTE[str(key)], label(str(key))
+        theory = rows[rows["theory"].notna()]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": theory["n"].to_numpy(),
+                "y": theory["theory"].to_numpy(dtype=float),
+                "mode": "lines",
+                "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
+                "legendgroup": name,
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
+        band = rows[rows["low"].notna() & (rows["low"] > 0)]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": np.concatenate([band["n"], band["n"][::-1]]),
+                "y": np.concatenate([band["high"], band["low"][::-1]]).astype(float),
+                "mode": "lines",
+                "fill": "toself",
+                "fillcolor": _faint(style.colour),
+                "line": {"width": 0},
+                "legendgroup": name,
+                "showlegend": False,
+                "hoverinfo": "skip",
+            }
+        )
+        known = rows[rows["mean"].notna()]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": known["n"].to_numpy(),
+                "y": known["mean"].to_numpy(dtype=float),
+                "mode": "markers",
+                "name": name,
+                "legendgroup": name,
+                "marker": {"color": style.colour, "symbol": style.marker, "size": 8},
+                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>" + name + "</extra>",
+            }
+        )
+    text = "n × prediction error" if scaled else "prediction error"
+    values = drawn["mean"].dropna().to_numpy(dtype=float)
+    x_title = "labelled samples per agent, n"
+    plain = {"title": {"text": text}, "rangemode": "tozero"}
+    return _figure(
+        traces,
+        title=title,
+        height=height,
+        x=_log_axis(x_title, drawn["n"]) if log else {"title": {"text": x_title}},
+        y=_log_axis(text, values) if log else plain,
+        # Eight names need rows of their own, below the plot.
+        layout={
+            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
+            "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
+        },
+    )
+
+
+def _faint(colour: str) -> str:
+    """A colour at a sixth of its strength, for bands."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.16)"
+
+
 def coefficients_by_agent(
     truth: ArrayLike, embedded: ArrayLike, mask: ArrayLike, *, title: str, height: int = 340
 ) -> go.Figure:

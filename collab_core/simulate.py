@@ -494,7 +494,8 @@ class _Plan:
             chosen = [choice("methods", method, tuple(METHODS)) for method in methods]
             if not chosen:
                 raise ValueError("methods must name at least one method, got none")
-            if any(target != "full" for target in targets):
+            # Beside the full target, methods that an agent has not are left out for it alone.
+            if "full" not in targets:
                 for method in chosen:
                     choice("methods (for an agent's target)", method, AGENT_METHODS)
         settings = settings or Settings()

@@ -21,6 +21,10 @@ WORLD = cc.Scenario(
 SIZES = [10, 12, 15, 20, 30, 50, 80, 120, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 100_000]
 
 
+#: Where a step of the story is taken further; the Playground otherwise.
+DEEPER = {1: "pages/error_vs_n.py", 2: "pages/error_vs_n.py"}
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of the story: two sentences, a figure, its numbers, and where to go deeper."""
@@ -112,7 +116,7 @@ def story(world: cc.Scenario, problem: cc.Problem) -> None:
         )  # fmt: skip
         st.markdown(f"Step {number} of {len(STEPS)}")
         st.page_link(
-            "pages/playground.py",
+            DEEPER.get(number, "pages/playground.py"),
             label="Go deeper with this world",
             query_params=world.to_query(),
         )

@@ -23,6 +23,8 @@ def every_figure():
         "worth": figures.worth_by_agent(cc.whatif.worth(problem, 100), **title),
         "methods": figures.errors_by_method(comparison, **title),
         "simulated": figures.errors_by_method(comparison, simulated=curve.frame, **title),
+        "curve": figures.error_curve(curve.frame, **title),
+        "scaled curve": figures.error_curve(curve.frame, scaled=True, log=False, **title),
         "lines": figures.error_lines(lines, floor=(0.5, "floor"), **title),
         "coefficients": figures.coefficients_by_agent(
             problem.theta, problem.embedded, problem.mask, **title

@@ -19,6 +19,8 @@ FIGURES = {
     "covariance": "Covariance",
     "spectrum": "Eigenvalues",
     "views": "Who sees what",
+    "full": "Error vs n, all features",
+    "agent": "Error vs n, one agent",
 }
 
 

@@ -57,6 +57,7 @@ def panel(
     *,
     label: str,
     help: str,
+    auto: bool = False,
 ) -> None:
     """Draw the panel of one kind of run.
 
@@ -71,12 +72,16 @@ def panel(
         Draws a result; told whether it is final.
     label, help : str
         Of the button that starts it.
+    auto : bool
+        Start at once, and again whenever the signature changes.
     """
     slot = f"job-{key}"
     job: Job | None = st.session_state.get(slot)
     if job is not None and job.signature != signature:
         job.cancel.set()
         st.session_state[slot] = job = None
+    if job is None and auto:
+        st.session_state[slot] = job = Job(signature, work)
 
     def start() -> None:
         st.session_state[slot] = Job(signature, work)

@@ -74,7 +74,10 @@ def scenario_of(app: AppTest) -> cc.Scenario:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_page_opens_with_finished_figures(page):
-    assert_sound(open_page(page))
+    app = open_page(page)
+    # Pages that simulate start at once and draw as trials come in.
+    wait_for(app, lambda: figures_of(app))
+    assert_sound(app)
 
 
 # The world in the URL ----------------------------------------------------------------------------
@@ -396,3 +399,64 @@ def test_a_world_that_cannot_be_simulated_says_why():
     wait_for(app, lambda: any(b.key == "again-playground" for b in app.button))
     assert not app.exception
     assert any("interpolates" in caption.value for caption in app.caption)
+
+
+# Error vs n --------------------------------------------------------------------------------------
+
+
+def finished_curves(query: dict[str, str]) -> AppTest:
+    app = open_page("pages/error_vs_n.py", query)
+    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
+    return app
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"d": "1", "m": "1", "spikes": "0", "rich": "0", "size": "1"},
+        {"d": "4", "m": "3", "missing": "independent", "p": "0"},
+        {"d": "5", "m": "3", "sigma": "0.01", "rich": "1", "rich_size": "5"},
+        {"d": "5", "m": "3", "sigma": "100", "rich": "1", "rich_size": "5"},
+        {"d": "6", "m": "4", "missing": "hub", "size": "0"},
+    ],
+)
+def test_error_curves_of_odd_worlds(query):
+    app = finished_curves(query)
+    assert_sound(app, least=2)
+    assert not app.error
+
+
+def test_error_curves_follow_the_controls():
+    small = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1).to_query()
+    app = finished_curves(small)
+    before = figures_of(app)
+    next(s for s in app.select_slider if s.label == "Trials").set_value(1).run()
+    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
+    assert any("1 trials" in block.value for block in app.markdown)
+    next(s for s in app.selectbox if s.label == "Feature law").set_value("exponential").run()
+    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
+    assert_sound(app, least=2)
+    next(s for s in app.toggle if s.label == "n × error").set_value(True).run()
+    assert figures_of(app) != before
+    app.multiselect[0].set_value([]).run()
+    assert any("Pick at least one method" in error.value for error in app.error)
+
+
+def test_an_unidentifiable_world_has_no_curves_but_a_sentence():
+    query = {"d": "4", "m": "2", "missing": "mask", "mask": "2x4.wA", "spectrum": "isotropic"}
+    app = open_page("pages/error_vs_n.py", query)
+    assert any("cannot be simulated" in error.value for error in app.error)
+    assert not app.exception
+
+
+def test_error_curve_snippets_print_the_figures_numbers(monkeypatch):
+    frames = csv_frames(monkeypatch)
+    small = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1).to_query()
+    finished_curves(small)
+    assert set(frames) == {"full", "agent"}
+    for key, (frame, code) in frames.items():
+        found = run_snippet(code)
+        assert frame["method"].tolist() == found["method"].tolist()
+        np.testing.assert_allclose(
+            frame["mean"].astype(float), found["mean"].astype(float), rtol=1e-12, err_msg=key
+        )

@@ -151,6 +151,23 @@ def test_a_simulation_runs_live_and_stops_when_the_world_changes(server, page):
     expect(page.get_by_role("button", name="Simulate 400 trials")).to_be_visible()
 
 
+def test_error_curves_are_drawn_at_once_and_again_when_the_world_changes(server, page):
+    page.goto(address(server, "error_vs_n"))
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    settled(page, 2)
+    before = figures(page)
+    slider(page, "Noise sigma").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**sigma=2**")
+    expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    settled(page, 2)
+    page.wait_for_function(
+        "([index, text]) => JSON.stringify(document.querySelectorAll('.js-plotly-plot')[index]"
+        ".data[2].y) !== text",
+        arg=[0, json.dumps(before[0][1][2][2])],
+    )
+
+
 def test_the_story_by_arrow_keys_in_a_lecture(server, page):
     page.goto(f"{server}/?lecture=1")
     expect(page.get_by_text("Step 1 of 6")).to_be_visible()
@@ -197,12 +214,15 @@ def test_keyboard_alone_reaches_everything(server, page):
     assert reached == wanted
 
 
-@pytest.mark.parametrize("path", ["", "playground"])
+CHARTS = {"": 1, "playground": 5, "error_vs_n": 2}
+
+
+@pytest.mark.parametrize("path", CHARTS)
 def test_a_phone_can_use_it(server, browser, path):
     with browser.new_context(viewport={"width": 390, "height": 844}) as phone:
         page = phone.new_page()
         page.goto(f"{server}/{path}")
-        settled(page, 5 if path else 1)
+        settled(page, CHARTS[path])
         expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
         overflow = page.evaluate(
             "document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"
@@ -215,24 +235,24 @@ def test_a_phone_can_use_it(server, browser, path):
         assert widest <= 390
 
 
-@pytest.mark.parametrize("path", ["", "playground"])
+@pytest.mark.parametrize("path", CHARTS)
 def test_nothing_leaves_localhost(server, page, path):
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{server}/{path}")
-    settled(page, 5 if path else 1)
+    settled(page, CHARTS[path])
     page.wait_for_timeout(500)
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["", "playground"])
+@pytest.mark.parametrize("path", CHARTS)
 def test_axe_finds_nothing_serious_that_is_ours(server, browser, path, scheme):
     screen = {"width": 1280, "height": 800}
     with browser.new_context(viewport=screen, color_scheme=scheme) as context:
         page = context.new_page()
         page.goto(f"{server}/{path}")
-        settled(page, 5 if path else 1)
+        settled(page, CHARTS[path])
         # Streamlit's own navigation puts headings into a list, and we cannot change it.
         ours = {"exclude": [["[data-testid=stSidebarNav]"]]}
         found = Axe().run(page, context=ours).response["violations"]
