@@ -2,8 +2,8 @@
 
 Needs Plotly, which the rest of the library does not: import this module by name.
 
-Figures are put together from plain dictionaries and not validated by Plotly, which takes ten times
-as long as all the rest; a test validates every one of them.
+Figures are put together from plain dictionaries and not validated by Plotly at run time, because
+that took most of a redraw; a test validates every one of them.
 """
 
 from __future__ import annotations
