@@ -372,17 +372,16 @@ def error_curve(
     traces: list[Trace] = []
     for key, rows in drawn.groupby("method", sort=False):
         style, name = PALETTE[str(key)], label(str(key))
+        # Only the markers are in the legend and answer a hover; a click there hides all three.
+        behind = {"legendgroup": name, "showlegend": False, "hoverinfo": "skip", "mode": "lines"}
         theory = rows[rows["theory"].notna()]
         traces.append(
             {
                 "type": "scatter",
                 "x": theory["n"].to_numpy(),
                 "y": theory["theory"].to_numpy(dtype=float),
-                "mode": "lines",
                 "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
-                "legendgroup": name,
-                "showlegend": False,
-                "hoverinfo": "skip",
+                **behind,
             }
         )
         band = rows[rows["low"].notna() & (rows["low"] > 0)]
@@ -391,13 +390,10 @@ def error_curve(
                 "type": "scatter",
                 "x": np.concatenate([band["n"], band["n"][::-1]]),
                 "y": np.concatenate([band["high"], band["low"][::-1]]).astype(float),
-                "mode": "lines",
                 "fill": "toself",
                 "fillcolor": _faint(style.colour),
                 "line": {"width": 0},
-                "legendgroup": name,
-                "showlegend": False,
-                "hoverinfo": "skip",
+                **behind,
             }
         )
         known = rows[rows["mean"].notna()]

@@ -19,7 +19,7 @@ from ._checks import Array, finite_array
 from ._linalg import congruence, matvec, pseudo_inverse, solve
 
 #: Centred from raw sums, a column whose variance is this share of its mean square or less is
-#: rounding. (Sums that were taken about the mean keep a hundred million times more digits.)
+#: rounding. Sums that were taken about the mean do not suffer this cancellation.
 CONSTANT = 1e-12
 CONSTANT_ABOUT_MEAN = 1e-24
 

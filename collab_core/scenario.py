@@ -129,7 +129,7 @@ _BROUGHT = {
 _OPTIONAL = {name for by in _BROUGHT.values() for names in by.values() for name in names}
 
 #: Whole numbers that another one limits.
-_LIMITED_BY = {
+LIMITED_BY = {
     "spikes": "d",
     "groups": "d",
     "rich_size": "d",
@@ -376,7 +376,7 @@ class Scenario:
             if values[picker] == own and values[own] and len(values[own]) != values["d"]:
                 values["d"] = min(len(values[own]), MOST_FEATURES)
         d, m = values["d"], values["m"]
-        for name, limit in _LIMITED_BY.items():
+        for name, limit in LIMITED_BY.items():
             if values[name] > values[limit]:
                 notices[name] = f"at most {limit} = {values[limit]}, so {values[limit]} is used"
                 values[name] = values[limit]

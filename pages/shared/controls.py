@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import numpy as np
 import streamlit as st
 
-from collab_core.scenario import FIELDS, Field, Scenario
+from collab_core.scenario import FIELDS, LIMITED_BY, Field, Scenario
 
 from . import state
 from .panel import FIGURES
@@ -120,11 +120,8 @@ def _slider(name: str, field: Field, world: Scenario, shared: dict) -> None:
 
 def _highest(name: str, field: Field, world: Scenario) -> float:
     """The field's limit, or the number of features or agents where that is less."""
-    if name in ("spikes", "groups", "rich_size", "size", "nonzero"):
-        return min(field.high, world.d)
-    if name in ("rich", "tiers"):
-        return min(field.high, world.m)
-    return field.high
+    limit = LIMITED_BY.get(name)
+    return field.high if limit is None else min(field.high, getattr(world, limit))
 
 
 def _changed(name: str) -> None:

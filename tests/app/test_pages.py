@@ -460,3 +460,15 @@ def test_error_curve_snippets_print_the_figures_numbers(monkeypatch):
         np.testing.assert_allclose(
             frame["mean"].astype(float), found["mean"].astype(float), rtol=1e-12, err_msg=key
         )
+
+
+def test_stop_keeps_what_was_computed():
+    app = open_page("pages/error_vs_n.py")
+    next(s for s in app.select_slider if s.label == "Trials").set_value(2000).run()
+    wait_for(app, lambda: figures_of(app))
+    app.button(key="stop-error-vs-n").click().run()
+    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
+    assert any("What was computed is kept" in caption.value for caption in app.caption)
+    assert_sound(app, least=2)
+    done = next(b.value for b in app.markdown if " trials; bands" in b.value)
+    assert 0 < int(done.split(" trials; bands")[0].split()[-1]) < 2000
