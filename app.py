@@ -14,6 +14,7 @@ st.navigation(
         "Explore": [
             st.Page("pages/playground.py", title="Playground"),
             st.Page("pages/error_vs_n.py", title="Error vs n"),
+            st.Page("pages/methods.py", title="Methods & messages"),
         ],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",

@@ -42,6 +42,7 @@ SPECTRA = (
 )
 MISSINGNESS = ("subsets", "independent", "tiers", "blocks", "hub", "mask")
 THETAS = ("normal", "unit", "sparse", "strongest", "weakest", "values")
+ALLOCATIONS = ("equal", "rising", "wide", "narrow")
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ FIELDS: dict[str, Field] = {
     "tiers": Field("whole", "Tiers", "Nested; the richest sees everything.", 1, 20),
     "mask": Field("mask", "Views", "A row an agent, a column a feature."),
     "n": Field("whole", "Samples per agent n", "Labelled. Up to ten million.", 1, MOST_SAMPLES),
+    "allocation": Field("choice", "Who has how much data", "Around n.", choices=ALLOCATIONS),
+    "ratio": Field("number", "Most over least", "Largest n_i over smallest, 1 to 100.", 1, 100),
     "sigma": Field("number", "Noise sigma", "Standard deviation, 0.01 to 100.", 0.01, 100),
     "theta": Field("choice", "Coefficients theta", "The truth.", choices=THETAS),
     "theta_scale": Field("number", "Size of theta", "Length or spread.", 0.0, 100),
@@ -97,7 +100,7 @@ FIELDS: dict[str, Field] = {
 }
 
 #: Which fields a choice brings with it; all others always count.
-_BROUGHT = {
+_BROUGHT: dict[str, dict[str, tuple[str, ...]]] = {
     "spectrum": {
         "spiked": ("spikes", "spike_factor"),
         "geometric": ("condition",),
@@ -117,6 +120,7 @@ _BROUGHT = {
         "hub": ("size",),
         "mask": ("mask",),
     },
+    "allocation": {kind: ("ratio",) for kind in ALLOCATIONS if kind != "equal"},
     "theta": {
         "normal": ("theta_scale",),
         "unit": ("theta_scale",),
@@ -150,7 +154,7 @@ class Scenario:
     Parameters
     ----------
     d, m, n : int
-        Features, agents, labelled samples per agent.
+        Features, agents, labelled samples per agent (on average).
     sigma : float
         Standard deviation of the label noise.
     seed : int
@@ -182,6 +186,11 @@ class Scenario:
         For "tiers": number of nested tiers; the richest sees everything.
     mask : tuple of strings
         For "mask": a row of 0s and 1s per agent.
+    allocation : str
+        One of ``ALLOCATIONS``: every agent has n samples, or they rise from agent to agent, or
+        those who see more (wide) or less (narrow) have more.
+    ratio : float
+        Largest over smallest n_i where they differ.
     theta : str
         One of ``THETAS``.
     theta_scale : float
@@ -213,6 +222,8 @@ class Scenario:
     p: float = 0.3
     tiers: int = 3
     mask: tuple[str, ...] = ()
+    allocation: str = "equal"
+    ratio: float = 10.0
     theta: str = "normal"
     theta_scale: float = 1.0
     nonzero: int = 5
@@ -226,6 +237,9 @@ class Scenario:
         choice("spectrum", self.spectrum, SPECTRA)
         choice("missing", self.missing, MISSINGNESS)
         choice("theta", self.theta, THETAS)
+        choice("allocation", self.allocation, ALLOCATIONS)
+        if not 1 <= positive("ratio", self.ratio) <= 1e6:
+            raise ValueError(f"ratio must be from 1 to 1e6, got {self.ratio:g}")
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(stream,)))
@@ -282,6 +296,21 @@ class Scenario:
                 rich = whole("rich", self.rich, low=0, high=m)
                 sizes = [self.rich_size] * rich + [self.size] * (m - rich)
                 return views.random_subsets(d, sizes, rng)
+
+    @cached_property
+    def shares(self) -> Array:
+        """Relative sample sizes with mean 1: agent i has ``n * shares[i]`` samples, shape (m,)."""
+        if self.allocation == "equal":
+            return np.ones(self.m)
+        rank = np.arange(self.m, dtype=float)
+        if self.allocation != "rising":
+            rank = np.array([view.size for view in self.views], dtype=float)
+        if self.allocation == "narrow":
+            rank = -rank
+        span = np.ptp(rank)
+        place = (rank - rank.min()) / span if span else np.zeros(self.m)
+        sizes = self.ratio**place
+        return np.asarray(sizes / sizes.mean())
 
     @cached_property
     def coefficients(self) -> Array:
@@ -417,7 +446,7 @@ class Scenario:
         ValueError
             If a choice is out of range, or a feature is seen by nobody.
         """
-        return Problem(self.covariance, self.coefficients, self.sigma, self.views)
+        return Problem(self.covariance, self.coefficients, self.sigma, self.views, self.shares)
 
 
 def _within_limits(field: Field, value: Any) -> tuple[Any, str]:

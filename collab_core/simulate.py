@@ -130,6 +130,26 @@ class ErrorCurve:
         """What unseen features cost the target forever; not part of the errors."""
         return 0.0 if self.target == "full" else float(self.problem.irreducible[int(self.target)])
 
+    def mean(self, method: str, n: int) -> float | None:
+        """Mean error of a method at n over the trials so far, or None where there is none."""
+        errors = self.errors.get(method, {}).get(n)
+        return float(errors.mean()) if errors is not None and errors.size else None
+
+    def ahead_from(self, method: str, other: str) -> int | None:
+        """The n from which on ``method`` has the smaller mean error at every n of the grid.
+
+        Sizes at which either is missing say nothing. None where it is not ahead at the last n.
+        """
+        found = None
+        for n in reversed(self.sample_sizes):
+            mine, theirs = self.mean(method, n), self.mean(other, n)
+            if mine is None or theirs is None:
+                continue
+            if mine >= theirs:
+                break
+            found = n
+        return found
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row per n and method.
@@ -221,7 +241,8 @@ def error_curve(
     features : str or FeatureLaw
         Law of the features.
     progress : callable, optional
-        Called with the fraction done and the curve so far, from this thread.
+        Called with the fraction done and the curve so far, from this thread; first with no
+        trials at all.
     executor : object with ``submit``, optional
         Where chunks run; threads of its own by default.
     cancel : threading.Event, optional
@@ -284,6 +305,9 @@ def error_curves(
         return {target: _curve(plan, target, results, partial) for target in plan.targets}
 
     done: dict[int, _ChunkResult] = {}
+    if progress is not None:
+        # Theory needs no trials: the first report has its lines and no markers yet.
+        progress(0.0, curves(done, partial=True))
     for index, result in _run(plan, _errors_of_chunk, executor, cancel):
         done[index] = result
         if progress is not None:
@@ -326,17 +350,81 @@ def sample_estimates(
 
     Parameters as in `error_curves`, at one n and for one target.
     """
-    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings)
-    parts = dict(_run(plan, _estimates_of_chunk, executor, cancel))
-    notes: dict[str, str] = {}
-    found: dict[str, list[Array]] = {}
-    for index in sorted(parts):
-        values, said = parts[index]
-        notes |= said
-        for method, value in values.items():
-            found.setdefault(method, []).append(value)
-    truth = problem.theta if target == "full" else problem.local_theta(int(target))
-    return Sample({method: np.concatenate(part) for method, part in found.items()}, truth, notes)
+    return sample_paths(
+        problem,
+        [n],
+        trials,
+        methods,
+        target,
+        seed=seed,
+        settings=settings,
+        executor=executor,
+        cancel=cancel,
+    ).get(n, Sample({}, _truth(problem, target), {}))
+
+
+def sample_paths(
+    problem: Problem,
+    sample_sizes: Sequence[int],
+    trials: int,
+    methods: Sequence[str] | None = None,
+    target: Target = "full",
+    *,
+    seed: int = 0,
+    settings: Settings | None = None,
+    executor: HasSubmit | None = None,
+    progress: Progress | None = None,
+    cancel: Event | None = None,
+) -> dict[int, Sample]:
+    """Draw the estimates themselves along a grid of n, the same agents collecting more data.
+
+    Row t of every array is the same trial at every n, so that its path can be followed. Sizes
+    that were not reached before ``cancel`` are not there. ``progress`` is told the fraction only.
+    """
+    plan = _Plan.checked(problem, sample_sizes, trials, [target], methods, seed, settings)
+    parts: dict[int, Any] = {}
+    for index, part in _run(plan, _estimates_of_chunk, executor, cancel):
+        parts[index] = part
+        if progress is not None:
+            progress(len(parts) / plan.chunks, None)
+    ordered = [parts[index] for index in sorted(parts)]
+    samples: dict[int, Sample] = {}
+    for n in plan.sample_sizes:
+        reached = [part[n] for part in ordered if n in part]
+        found: dict[str, list[Array]] = {}
+        notes: dict[str, str] = {}
+        for values, said in reached:
+            notes |= said
+            for method, value in values.items():
+                found.setdefault(method, []).append(value)
+        if reached:
+            estimates = {method: np.concatenate(part) for method, part in found.items()}
+            samples[n] = Sample(estimates, _truth(problem, target), notes)
+    return samples
+
+
+def path_frame(paths: Mapping[int, Sample], coordinates: Sequence[int]) -> pd.DataFrame:
+    """Some coordinates of `sample_paths` as a table: n, method, trial, and c0, c1 and so on."""
+    columns = list(coordinates)
+    parts = [
+        pd.DataFrame(values[:, columns], columns=[f"c{j}" for j in range(len(columns))]).assign(
+            n=n, method=method, trial=np.arange(values.shape[0])
+        )
+        for n, sample in paths.items()
+        for method, values in sample.estimates.items()
+    ]
+    names = ["n", "method", "trial", *(f"c{j}" for j in range(len(columns)))]
+    return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+
+
+def draw_moments(problem: Problem, n: int, seed: int = 0) -> list[Moments]:
+    """One data set: every agent's moments of n (times its share) Gaussian samples."""
+    rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
+    drawn = []
+    for i, size in enumerate(problem.sample_sizes(n)):
+        xx, xy, yy = gaussian_sums(rng, Sources.of_agents(problem, [i]), 1, int(size))
+        drawn.append(Moments(int(size), xx[0, 0], xy[0, 0], yy[0, 0]))
+    return drawn
 
 
 def coverage(
@@ -616,10 +704,11 @@ def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkRes
 
 def _estimates_of_chunk(
     plan: _Plan, index: int, cancel: Event | None
-) -> tuple[dict[str, Array], dict[str, str]]:
-    values, notes = {}, {}
+) -> dict[int, tuple[dict[str, Array], dict[str, str]]]:
+    found: dict[int, tuple[dict[str, Array], dict[str, str]]] = {}
     with single_threaded_blas():
         for step in _steps(plan, index, cancel):
+            values, notes = found.setdefault(step.n, ({}, {}))
             for method in plan.methods:
                 try:
                     values[method], said = step.model(method, plan.targets[0])
@@ -627,7 +716,7 @@ def _estimates_of_chunk(
                     said = str(reason)
                 if said:
                     notes[method] = said
-    return values, notes
+    return found
 
 
 def _coverage_of_chunk(
@@ -635,7 +724,7 @@ def _coverage_of_chunk(
 ) -> dict[str, tuple[np.ndarray, Array]]:
     target = plan.targets[0]
     agent = None if target == "full" else int(target)
-    truth = plan.problem.theta if agent is None else plan.problem.local_theta(agent)
+    truth = _truth(plan.problem, target)
     result: dict[str, tuple[np.ndarray, Array]] = {}
     with single_threaded_blas():
         for step in _steps(plan, index, cancel):
@@ -647,12 +736,14 @@ def _coverage_of_chunk(
     return result
 
 
+def _truth(problem: Problem, target: Target) -> Array:
+    return problem.theta if target == "full" else problem.local_theta(int(target))
+
+
 def _error_root(problem: Problem, target: Target) -> tuple[Array, Array]:
     """The truth, and a root of the covariance in whose norm errors are measured."""
-    if target == "full":
-        return problem.theta, np.linalg.cholesky(problem.covariance)
-    agent = int(target)
-    return problem.local_theta(agent), np.linalg.cholesky(problem.geometry.block(agent))
+    block = problem.covariance if target == "full" else problem.geometry.block(int(target))
+    return _truth(problem, target), np.linalg.cholesky(block)
 
 
 def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:

@@ -60,6 +60,34 @@ def expected_errors(
             if agent is not None:
                 return [None] * len(sample_sizes)
             return [_optimized_naive(problem, n) for n in sample_sizes]
+    covariance = asymptotic_covariance(problem, method, noise_known=noise_known)
+    assert covariance is not None
+    scaled = bounds.error(problem, covariance, agent)
+    return [scaled / n for n in sample_sizes]
+
+
+def asymptotic_covariance(
+    problem: Problem, method: str, target: Target = "full", *, noise_known: bool = False
+) -> Array | None:
+    """Covariance of ``sqrt(n) (estimate - its limit)``, or None where no formula is known.
+
+    The limit is the truth for every method but the naive averages. Local least squares has no
+    full-feature estimate, the optimised average no covariance that is known.
+
+    Returns
+    -------
+    array, shape (d, d) for the full target, (d_i, d_i) for agent i; or None
+    """
+    agent = None if target == "full" else int(target)
+    match choice("method", method, tuple(METHODS)):
+        case "local":
+            return None if agent is None else bounds.local_ols(problem, agent)
+        case "naive_collab":
+            covariance = bounds.naive_collab(problem).covariance
+            view = slice(None) if agent is None else problem.views[agent]
+            return covariance[view][:, view]
+        case "optimized_naive_collab":
+            return None
         case "collab_plus":
             covariance = bounds.exact(problem, noise_known)
         case "imputation":
@@ -68,8 +96,7 @@ def expected_errors(
             covariance = bounds.pooled_moments(problem)
         case _:
             covariance = bounds.gauss(problem)
-    scaled = bounds.error(problem, covariance, agent)
-    return [scaled / n for n in sample_sizes]
+    return covariance if agent is None else bounds.local(problem, covariance, agent)
 
 
 def _alone(problem: Problem, n: int, agent: int | None) -> tuple[float, int, int]:

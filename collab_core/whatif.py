@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from . import bounds, theory
-from ._checks import whole
+from ._checks import agent_index, positive, whole
 from .problem import Problem
 
 
@@ -189,3 +189,125 @@ def bytes_sent(
             for n in sample_sizes
         ]
     )
+
+
+def samples_alone(problem: Problem, agent: int, error: float) -> float:
+    """Labelled samples with which agent i alone has this expected error, for Gaussian features.
+
+    Inverts the exact ``s_i d_i / (N - d_i - 1)``; 0 for an agent that sees nothing.
+    """
+    agent = agent_index(agent, problem.agents)
+    k = int(problem.sizes[agent])
+    return k + 1 + problem.unexplained[agent] * k / positive("error", error) if k else 0.0
+
+
+def without(problem: Problem, leaving: int, n: int) -> pd.DataFrame:
+    """Everybody's expected error with and without one agent, a row an agent.
+
+    Features that nobody else sees go with it: nobody else needs them for its own model.
+
+    Returns
+    -------
+    DataFrame
+        ``agent`` (counted from 1), ``before`` and ``after`` (leading order in 1/n, own features,
+        no irreducible part; the agent that leaves is alone after), ``rise`` (after / before - 1).
+    """
+    n = whole("n", n, low=1)
+    leaving = agent_index(leaving, problem.agents)
+    before = bounds.local_errors(problem, bounds.gauss(problem)) / n
+    after = before.copy()
+    alone = problem.unexplained * problem.sizes / problem.shares / n
+    after[leaving] = alone[leaving]
+    others = np.delete(np.arange(problem.agents), leaving)
+    if others.size and problem.sizes[others].any():
+        rest, _ = Problem.of_seen(
+            problem.covariance,
+            problem.theta,
+            problem.noise,
+            [problem.views[i] for i in others],
+            problem.shares[others],
+        )
+        after[others] = bounds.local_errors(rest, bounds.gauss(rest)) / n
+    return pd.DataFrame(
+        {
+            "agent": np.arange(1, problem.agents + 1),
+            "before": before,
+            "after": after,
+            # Never below 0 (C_gauss falls in the p.s.d. order); rounding would say -1e-16.
+            "rise": np.maximum(
+                np.divide(after, before, out=np.ones_like(after), where=before > 0) - 1, 0.0
+            ),
+        }
+    )
+
+
+#: Rows of `method_table`: the paper's Table 1, and what we add to it.
+TABLE_1 = ("local", "local_imputation", "rw_imputation", "collab")
+TABLED = (*TABLE_1, "collab_plus", "imputation", "pooled_moments", "naive_collab",
+          "optimized_naive_collab")  # fmt: skip
+
+
+_KINDS = ("trace", "floor", "error")
+
+
+def method_table(problem: Problem, n: int, agent: int) -> pd.DataFrame:
+    """The paper's Table 1 with numbers in it: how good every method is, and what it costs to send.
+
+    Returns
+    -------
+    DataFrame
+        A row a method: ``method``; ``full_trace`` = tr(Sigma C) and ``own_trace`` =
+        tr(Sigma_i+ C_i), C the asymptotic covariances for all features and for agent i's own;
+        ``full_floor`` and ``own_floor``, what bias leaves however large n is; ``full_error`` and
+        ``own_error`` at n (exact where a formula is, see `theory.expected_error`); ``up`` and
+        ``down``, numbers that agent i sends and gets; ``bytes``, both ways, of all agents.
+        <NA> where nothing is known or the method has no such model.
+    """
+    n = whole("n", n, low=1)
+    agent = agent_index(agent, problem.agents)
+    numbers = bounds.communication(problem, n)
+    total = bounds.communication(problem, n, unit="bytes").sum(axis=1)
+    naive = bounds.naive_collab(problem)
+    floors = {
+        "naive_collab": (naive.floor, _own_floor(problem, naive, agent)),
+        "optimized_naive_collab": (bounds.optimized_naive_collab(problem).floor, None),
+    }
+    rows = []
+    for method in TABLED:
+        traces = [_trace(problem, method, target) for target in ("full", agent)]
+        errors = [theory.expected_error(problem, method, n, target) for target in ("full", agent)]
+        if method == "local":
+            # For all features it is a newcomer's, not this agent's: the paper's table has a dash.
+            errors[0] = None
+        floor = floors.get(method, (0.0, 0.0))
+        rows.append(
+            {
+                "method": method,
+                "full_trace": traces[0],
+                "full_floor": None if method == "local" else floor[0],
+                "full_error": errors[0],
+                "own_trace": traces[1],
+                "own_floor": floor[1],
+                "own_error": errors[1],
+                "up": int(np.asarray(numbers.loc[method, "up"])[agent]),
+                "down": int(np.asarray(numbers.loc[method, "down"])[agent]),
+                "bytes": int(total[method]),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    kinds = (f"{target}_{what}" for target in ("full", "own") for what in _KINDS)
+    return frame.astype(dict.fromkeys(kinds, "Float64"))
+
+
+def _trace(problem: Problem, method: str, target: theory.Target) -> float | None:
+    covariance = theory.asymptotic_covariance(problem, method, target)
+    if covariance is None:
+        return None
+    block = problem.covariance if target == "full" else problem.geometry.block(int(target))
+    return float((block * covariance).sum())
+
+
+def _own_floor(problem: Problem, limit: bounds.NaiveLimit, agent: int) -> float:
+    """What bias leaves of the error of the naive average on one agent's features."""
+    gap = limit.theta[problem.views[agent]] - problem.local_theta(agent)
+    return float(gap @ problem.geometry.block(agent) @ gap)

@@ -7,9 +7,9 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.simulate import DEFAULT_METHODS, ErrorCurve, Settings
-from pages.shared import run
-from pages.shared.panel import scenario_code, show
+from collab_core.simulate import DEFAULT_METHODS, ErrorCurve, Sample, Settings
+from pages.shared import options, run
+from pages.shared.panel import columns, scenario_code, show
 from pages.shared.shell import error_box, page, words
 
 LAWS = {
@@ -21,7 +21,13 @@ LAWS = {
     "mixture": "Two clusters",
 }
 SIGMA = {"known": "Known", "unlabelled": "From unlabelled samples", "pooled": "Pooled from agents"}
-MOST_TRIALS, MOST_RAW = 2000, 20_000
+WEIGHTS = {"empirical": "Empirical (Algorithm 1)", "population": "Population"}
+PARTS = {"curves": "Error against n", "cloud": "Watch estimates gather"}
+TRIALS = (1, 5, 20, 50, 100, 200, 500, 1000, 2000)
+#: Other laws than Gaussian are drawn sample by sample: what a session can bear.
+MOST_RAW, MOST_RAW_TRIALS = 20_000, 100
+CLOUD = ("local", "imputation", "naive_collab", "collab", "collab_plus", "pooled_moments")
+CLOUD_TRIALS = 80
 
 
 @dataclass(frozen=True)
@@ -43,145 +49,213 @@ def main() -> None:
         except (ValueError, ArithmeticError) as reason:
             error_box(f"This world cannot be simulated: {reason}.")
             return
-        choices, scaled, log = controls(scenario, problem)
-        if not choices.methods:
-            error_box("Pick at least one method.")
-            return
+        part = options.pick(
+            "part", "Show", list(PARTS), "curves", words=PARTS.get, widget=st.segmented_control,
+            label_visibility="collapsed",
+        )  # fmt: skip
+        if part == "curves":
+            curves(scenario, problem)
+        else:
+            clouds(scenario, problem)
 
-        def work(report: run.Report, cancel: object) -> dict[object, ErrorCurve]:
-            return cc.simulate.error_curves(
-                problem,
-                choices.sample_sizes,
-                choices.trials,
-                ["full", choices.agent],
-                choices.methods,
-                seed=scenario.seed,
-                settings=choices.settings,
-                progress=report,
-                cancel=cancel,
-            )
 
-        def draw(curves: dict[object, ErrorCurve], final: bool) -> None:
-            show_curves(scenario, problem, choices, curves, scaled, log)
+# Curves ------------------------------------------------------------------------------------------
 
-        run.panel(
-            "error-vs-n",
-            # Plain values: this script, and with it the class of choices, is made anew each run.
-            (scenario, astuple(choices)),
-            work,
-            draw,
-            label="Simulate",
-            help="Draws the agents' data and runs every method on it.",
-            auto=True,
+
+def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    choices, scaled, log = controls(scenario, problem)
+    if not choices.methods:
+        error_box("Pick at least one method.")
+        return
+
+    def work(report: run.Report, cancel: object) -> dict[object, ErrorCurve]:
+        return cc.simulate.error_curves(
+            problem,
+            choices.sample_sizes,
+            choices.trials,
+            ["full", choices.agent],
+            choices.methods,
+            seed=scenario.seed,
+            settings=choices.settings,
+            progress=report,
+            cancel=cancel,
         )
+
+    def draw(found: dict[object, ErrorCurve], final: bool) -> None:
+        show_curves(scenario, problem, choices, found, scaled, log)
+
+    run.panel(
+        "error-vs-n",
+        # Plain values: this script, and with it the class of choices, is made anew each run.
+        (scenario, astuple(choices)),
+        work,
+        draw,
+        label="Simulate",
+        help="Draws the agents' data and runs every method on it.",
+        auto=True,
+    )
 
 
 def controls(scenario: cc.Scenario, problem: cc.Problem) -> tuple[Choices, bool, bool]:
     """The page's own controls, in one row and one expander."""
-    lowest = int(problem.sizes.max()) + 5
-    grid = np.unique(np.geomspace(lowest, max(1000, 30 * lowest), 10).astype(int))
-    first, second, third, fourth = st.columns([1, 1, 1, 1], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     with first:
-        agent = st.selectbox(
-            "Agent of the right figure",
-            range(problem.agents),
-            format_func=lambda i: f"Agent {i + 1}",
-        )
+        agent = pick_agent(problem, "Agent of the right figure")
     with second:
-        trials = st.select_slider(
-            "Trials", [1, 5, 20, 50, 100, 200, 500, 1000, MOST_TRIALS], value=20,
-            help=f"1 to {MOST_TRIALS:,}. The paper's is 20.",
-        )  # fmt: skip
+        trials = options.pick("trials", "Trials", TRIALS, 20, widget=st.select_slider,
+                              help=f"1 to {TRIALS[-1]:,}. The paper's is 20.")  # fmt: skip
     with third:
-        scaled = st.toggle("n × error", help="Theory of a consistent method is then a flat line.")
+        scaled = options.switch(
+            "scaled", "n × error", help="Theory of a consistent method is then a flat line."
+        )
     with fourth:
-        log = st.toggle("Log axes", value=True)
-    with st.expander("Methods, features, what is known"):
+        log = options.switch("log", "Log axes", True)
+    with st.expander("Methods, grid of n, features, what is known"):
         left, middle, right = st.columns(3)
         with left:
-            methods = st.multiselect(
-                "Methods", DEFAULT_METHODS, default=DEFAULT_METHODS, format_func=figures.label
+            methods = options.several(
+                "methods", "Methods", DEFAULT_METHODS, DEFAULT_METHODS, words=figures.label
             )
         with middle:
-            law = st.selectbox("Feature law", list(LAWS), format_func=LAWS.get)
-            sigma = st.selectbox("How Σ is known", list(SIGMA), format_func=SIGMA.get)
-            unlabelled = st.select_slider(
-                "Unlabelled samples", [100, 200, 500, 1000, 2000, 5000, 10_000], value=1000,
-                disabled=sigma != "unlabelled",
-            )  # fmt: skip
+            sizes = pick_grid(problem)
+            law = options.pick("law", "Feature law", list(LAWS), "gaussian", words=LAWS.get)
         with right:
-            weights = st.selectbox("COLLAB's weights", ["empirical", "population"])
-            noise_known = st.toggle("COLLAB+ knows the noise")
-            correction = st.toggle("Small-sample correction of residuals")
+            sigma = options.pick("known", "How Σ is known", list(SIGMA), "known", words=SIGMA.get)
+            unlabelled = options.pick(
+                "unlabelled", "Unlabelled samples", (100, 200, 500, 1000, 2000, 5000, 10_000), 1000,
+                widget=st.select_slider, disabled=sigma != "unlabelled",
+            )  # fmt: skip
+            weights = options.pick(
+                "weights", "COLLAB's weights", list(WEIGHTS), "empirical", words=WEIGHTS.get
+            )
+            noise_known = options.switch("noise", "COLLAB+ knows the noise")
+            correction = options.switch("corrected", "Small-sample correction of residuals")
     if law != "gaussian":
-        # Other laws are drawn sample by sample; stay within what a session can bear.
-        trials = min(trials, 100)
-        grid = grid[grid <= MOST_RAW]
+        trials = min(trials, MOST_RAW_TRIALS)
+        sizes = tuple(n for n in sizes if n <= MOST_RAW) or (MOST_RAW,)
+        words(
+            f"Features that are not Gaussian are drawn one by one: at most {MOST_RAW_TRIALS} "
+            f"trials and n = {MOST_RAW:,}."
+        )
     settings = Settings(
         features=law, sigma=sigma, unlabelled=max(unlabelled, scenario.d), weights=weights,
         correction=correction, noise_known=noise_known,
     )  # fmt: skip
-    sizes = tuple(int(n) for n in grid)
-    return Choices(int(agent), tuple(methods), sizes, int(trials), settings), scaled, log
+    return Choices(agent, tuple(methods), sizes, trials, settings), scaled, log
+
+
+def pick_agent(problem: cc.Problem, label: str) -> int:
+    return options.pick("agent", label, range(problem.agents), 0, words=lambda i: f"Agent {i + 1}")
+
+
+def pick_grid(problem: cc.Problem) -> tuple[int, ...]:
+    """The grid of n: from a little above the largest view by default, evenly on a log scale."""
+    lowest = int(np.ceil(((problem.sizes + 5) / problem.shares).max()))
+    usual = (lowest, max(1000, 30 * lowest))
+    values = sorted({*usual, *(10**e * k for e in range(7) for k in (1, 2, 5)), 10**7})
+    slider = {"widget": st.select_slider, "words": lambda n: f"{n:,}"}
+    low = options.pick(
+        "from", "Smallest n", values[:-1], usual[0], **slider,
+        help="Up to its number of features, an agent's least squares has nothing left over.",
+    )  # fmt: skip
+    above = [n for n in values if n > low]
+    high = options.pick("to", "Largest n", above, max(usual[1], above[0]), **slider)
+    points = options.number("points", "Points on the curve", 2, 20, 10)
+    return tuple(int(n) for n in np.unique(np.geomspace(low, high, points).round().astype(int)))
 
 
 def show_curves(
     scenario: cc.Scenario,
     problem: cc.Problem,
     choices: Choices,
-    curves: dict[object, ErrorCurve],
+    found: dict[object, ErrorCurve],
     scaled: bool,
     log: bool,
 ) -> None:
-    full, own = curves["full"], curves[choices.agent]
-    words(sentence(problem, full, own, choices.agent))
-    left, right = st.columns(2)
-    titles = (
-        "A model for all features",
-        f"Agent {choices.agent + 1}'s own model, without its irreducible {own.irreducible:.3g}",
-    )
+    full, own = found["full"], found[choices.agent]
+    words(headline(problem, own, choices.agent))
+    left, right = columns("full", "agent", sizes=[1, 1])
+    titles = ("A model for all features", f"Agent {choices.agent + 1}'s own model")
     for column, key, curve, title in zip(
         (left, right), ("full", "agent"), (full, own), titles, strict=True
     ):
         with column:
             show(
-                figures.error_curve(curve.frame, title=title, scaled=scaled, log=log),
+                figures.error_curve(
+                    curve.frame,
+                    title=title,
+                    scaled=scaled,
+                    log=log,
+                    irreducible=curve.irreducible,
+                    height=420,
+                ),
                 key=key,
                 alt=f"{title}: simulated error of every method against n, theory as lines.",
                 frame=curve.frame,
                 formula=FORMULA,
                 code=snippet(scenario, choices, curve),
             )
+    words(findings(problem, full, own, choices.agent))
 
 
-def sentence(problem: cc.Problem, full: ErrorCurve, own: ErrorCurve, agent: int) -> str:
-    """The finding in words, from the curves drawn so far."""
-    n = full.sample_sizes[-1]
-    means = {m: by_n[n].mean() for m, by_n in full.errors.items() if n in by_n}
-    local = {m: by_n[n].mean() for m, by_n in own.errors.items() if n in by_n}
+def findings(problem: cc.Problem, full: ErrorCurve, own: ErrorCurve, agent: int) -> str:
+    """What else is to be seen, in words, from the curves drawn so far."""
+    n = own.sample_sizes[-1]
     said = []
-    if {"collab", "local"} <= local.keys():
-        said.append(
-            f"**At n = {n:,} agent {agent + 1} errs {local['local'] / local['collab']:.1f} times "
-            "less together than alone.**"
-        )
-    if "naive_collab" in means:
-        floor = cc.bounds.naive_collab(problem).floor
-        said.append(
-            f"The naive average levels out at {floor:.3g}, because each model is biased by what "
-            "its agent does not see."
-            if floor > 1e-9
-            else "The naive average is unbiased here."
-        )
-    if {"collab", "collab_plus"} <= means.keys():
-        gain = 1 - means["collab_plus"] / means["collab"]
-        if abs(gain) > 0.005:
+    if "naive_collab" in full.methods:
+        limit = cc.bounds.naive_collab(problem)
+        if limit.floor > 1e-9:
+            # floor + v / n is within a tenth of the floor from here on.
+            level = cc.bounds.error(problem, limit.covariance) / (0.1 * limit.floor)
             said.append(
-                f"COLLAB+ errs {abs(gain):.0%} {'less' if gain > 0 else 'more'} than COLLAB there."
+                f"The naive average levels out at {limit.floor:.3g} (within a tenth of it from "
+                f"about n = {max(1, round(level)):,}): every local model is biased by what its "
+                "agent does not see, and no average takes that out."
             )
-    trials = max((len(by_n[n]) for by_n in full.errors.values() if n in by_n), default=0)
-    said.append(f"{trials} trials; bands are 95% intervals of the mean, lines are theory.")
-    return " ".join(said)
+        else:
+            said.append("The naive average is unbiased here.")
+    collab, plus = full.mean("collab", n), full.mean("collab_plus", n)
+    if collab and plus and abs(plus / collab - 1) > 0.005:
+        gain = 1 - plus / collab
+        said.append(
+            f"COLLAB+ errs {abs(gain):.0%} {'less' if gain > 0 else 'more'} than COLLAB at "
+            f"n = {n:,}, from the same messages."
+        )
+    if own.irreducible > 0 and (together := own.mean("collab", n)):
+        said.append(
+            f"Of agent {agent + 1}'s error together at n = {n:,}, {together:.3g} goes away with "
+            f"more data; {own.irreducible:.3g} is what unseen features cost it forever."
+        )
+    trials = int(full.frame["trials"].max())
+    said.append(
+        f"{trials} trials; bands are 95% intervals of the mean, lines are theory."
+        if trials
+        else "Lines are theory; simulated points come as trials are done."
+    )
+    return "\n".join(f"- {sentence}" for sentence in said)
+
+
+def headline(problem: cc.Problem, own: ErrorCurve, agent: int) -> str:
+    """From which n together beats alone, and what it is worth in samples."""
+    n = own.sample_sizes[-1]
+    together, alone = own.mean("collab", n), own.mean("local", n)
+    if problem.sizes[agent] == 0:
+        return f"**Agent {agent + 1} sees nothing, so it has no model to improve.**"
+    if not together or not alone:
+        return f"**How well does agent {agent + 1} predict, alone and together?**"
+    ahead = own.ahead_from("collab", "local")
+    if ahead is None:
+        return (
+            f"**COLLAB is not ahead of working alone for agent {agent + 1} at n = {n:,}**: "
+            f"{together:.3g} against {alone:.3g}, in these trials."
+        )
+    since = "at every n drawn" if ahead == own.sample_sizes[0] else f"from n = {ahead:,} on"
+    samples = int(problem.sample_sizes(n)[agent])
+    equal = cc.whatif.samples_alone(problem, agent, together)
+    return (
+        f"**COLLAB beats working alone {since}. Together, agent {agent + 1} does with "
+        f"{samples:,} samples what it would need {equal:,.0f} for alone.**"
+    )
 
 
 def snippet(scenario: cc.Scenario, choices: Choices, curve: ErrorCurve) -> str:
@@ -197,13 +271,100 @@ def snippet(scenario: cc.Scenario, choices: Choices, curve: ErrorCurve) -> str:
     )
 
 
+# Clouds ------------------------------------------------------------------------------------------
+
+
+def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    """Estimates of many trials, gathering around the truth as their agents collect more data."""
+    first, second, third, fourth = st.columns([1.2, 1, 1, 1.6], vertical_alignment="bottom")
+    with first:
+        target = options.pick(
+            "target", "Model", ("full", *range(problem.agents)), "full",
+            words=lambda t: "All features" if t == "full" else f"Agent {t + 1}'s own",
+        )  # fmt: skip
+    view = np.arange(problem.dimension) if target == "full" else problem.views[target]
+    if view.size == 0:
+        error_box(f"Agent {target + 1} sees nothing: there is nothing to estimate. Pick another.")
+        return
+    names = [f"x{j + 1}" for j in view]
+    usual = most_biased(problem, target)
+    with second:
+        across = options.pick("x", "Across", range(view.size), usual[0], words=names.__getitem__)
+    with third:
+        up = options.pick("y", "Up", range(view.size), usual[1], words=names.__getitem__)
+    sizes = path_sizes(problem)
+    with fourth:
+        at = options.pick("at", "Begin at n", sizes, sizes[0], widget=st.select_slider,
+                          words=lambda n: f"{n:,}")  # fmt: skip
+    methods = [key for key in CLOUD if key != "local" or target != "full"]
+
+    def work(report: run.Report, cancel: object) -> dict[int, Sample]:
+        return cc.simulate.sample_paths(
+            problem, sizes, CLOUD_TRIALS, methods, target, seed=scenario.seed, progress=report,
+            cancel=cancel,
+        )  # fmt: skip
+
+    def draw(paths: dict[int, Sample], final: bool) -> None:
+        if not paths or not any(sample.estimates for sample in paths.values()):
+            return
+        words(
+            f"**Each dot is one simulated data set.** Press Play: as every agent collects more "
+            f"samples, from {sizes[0]:,} to {sizes[-1]:,}, consistent methods gather around the "
+            "truth (the cross). The naive average gathers too, but somewhere else."
+        )
+        show(
+            figures.estimate_clouds(
+                paths, (across, up), (f"coefficient of {names[across]}", names[up]), at=at,
+                title=f"{CLOUD_TRIALS} estimates by each method, as n grows",
+            ),
+            key="cloud",
+            alt="Estimates of two coefficients by every method, played over the sample size.",
+            frame=cc.simulate.path_frame(paths, (across, up)),
+            formula=CLOUD_FORMULA,
+            code=scenario_code(scenario)
+            + "paths = cc.simulate.sample_paths(\n"
+            + f"    scenario.problem(), {list(sizes)}, {CLOUD_TRIALS},\n"
+            + f"    {methods}, {target!r}, seed=scenario.seed,\n)\n"
+            + f"frame = cc.simulate.path_frame(paths, ({across}, {up}))\nprint(frame)\n",
+        )  # fmt: skip
+
+    run.panel(
+        "cloud", (scenario, target, sizes), work, draw, label="Simulate",
+        help="Draws the agents' data, more and more of it.", auto=True,
+    )  # fmt: skip
+
+
+def most_biased(problem: cc.Problem, target: str | int) -> tuple[int, int]:
+    """The two coefficients that naive averaging gets most wrong, where its cloud is seen aside."""
+    if target == "full":
+        gap = cc.bounds.naive_collab(problem).theta - problem.theta
+    else:
+        view = problem.views[target]
+        gap = cc.bounds.naive_collab(problem).theta[view] - problem.local_theta(target)
+    order = np.argsort(-np.abs(gap), kind="stable")
+    return int(order[0]), int(order[min(1, order.size - 1)])
+
+
+def path_sizes(problem: cc.Problem) -> tuple[int, ...]:
+    lowest = int(np.ceil(((problem.sizes + 5) / problem.shares).max()))
+    return tuple(int(n) for n in np.unique(np.geomspace(lowest, 100 * lowest, 9).astype(int)))
+
+
 FORMULA = """
 Markers are means over simulated trials: the agents' moments are drawn from their exact law (Wishart
 by Bartlett's decomposition for Gaussian features), so the cost does not grow with $n$. Errors are
 $\\|\\hat\\theta - \\theta\\|_\\Sigma^2$ and, for agent $i$,
-$\\|\\hat\\theta_i - T_i\\theta\\|_{\\Sigma_{i+}}^2$.
+$\\|\\hat\\theta_i - T_i\\theta\\|_{\\Sigma_{i+}}^2$; its irreducible part
+$\\theta_{i-}'\\Gamma_i\\theta_{i-}$ is the dotted level and not in the curves.
 Lines are theory: $\\mathrm{tr}(\\Sigma C)/n$ with each method's covariance, exact at every $n$ for
-local least squares, the naive average and pooled moments.
+local least squares, the naive average and pooled moments. With agents of unequal size, $n$ is
+their average.
+"""
+
+CLOUD_FORMULA = """
+A dot is $(\\hat\\theta_j, \\hat\\theta_k)$ of one trial; its agents keep their samples and collect
+more, since Wishart matrices of one scale add. The spread of a consistent method shrinks as
+$\\sqrt{C/n}$. The naive average gathers around $\\sum_i P_i' T_i \\theta / m \\neq \\theta$.
 """
 
 main()

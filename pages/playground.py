@@ -7,7 +7,7 @@ import streamlit as st
 import collab_core as cc
 from collab_core import figures
 from pages.shared import run, state
-from pages.shared.panel import scenario_code, show, wanted
+from pages.shared.panel import columns, scenario_code, show, wanted
 from pages.shared.shell import error_box, page, words
 
 #: A worth below this is no gain, whatever rounding says.
@@ -79,15 +79,17 @@ def not_identifiable(scenario: cc.Scenario, unseen: np.ndarray) -> None:
     st.button("Add an agent that sees what is missing", on_click=add_agent, type="primary")
     if some_see:
         problem, _ = cc.Problem.of_seen(
-            scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views
-        )
+            scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views,
+            scenario.shares,
+        )  # fmt: skip
         worth = cc.whatif.worth(problem, scenario.n)
         # Names count the features of the whole world, not of the part that is seen.
         worth["sees"] = [" ".join(f"x{j + 1}" for j in np.sort(view)) for view in scenario.views]
         found = cc.whatif.findings(problem, scenario.n)
         code = scenario_code(scenario) + (
             "problem, seen = cc.Problem.of_seen(\n"
-            "    scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views\n)\n"
+            "    scenario.covariance, scenario.coefficients, scenario.sigma, scenario.views,\n"
+            "    scenario.shares,\n)\n"
         )
         warn_of_few_samples(scenario, found)
         worth_figure(scenario, worth, found, code)
@@ -169,13 +171,6 @@ def world_figures(scenario: cc.Scenario) -> None:
             + "import numpy as np\n\n"
             + "frame = np.linalg.eigvalsh(scenario.covariance)[::-1]\nprint(frame)\n",
         )
-
-
-def columns(*keys: str, sizes: list[float]) -> list:
-    """Columns for figures, or the whole width where the link asks for one figure."""
-    if state.lesson().figure in keys:
-        return [st.container() for _ in keys]
-    return st.columns(sizes)
 
 
 def toggle(scenario: cc.Scenario, mask: np.ndarray, squares: list[int]) -> None:

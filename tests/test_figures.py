@@ -12,9 +12,14 @@ from collab_core.methods import METHODS
 def every_figure():
     problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
     lines = cc.whatif.error_lines(problem, ("naive_collab", "collab"), [10, 100, 1000])
-    sent = cc.whatif.bytes_sent(problem, ("collab", "imputation"), [10, 100, 1000])
+    costs = cc.whatif.bytes_sent(problem, ("collab", "imputation"), [10, 100, 1000])
     comparison = cc.whatif.comparison(problem, 100)
     curve = cc.simulate.error_curve(problem, [100], 5, ["collab", "imputation"])
+    table = cc.whatif.method_table(problem, 100, 0)
+    sent = table.rename(columns={"own_error": "error"})
+    paths = cc.simulate.sample_paths(problem, [20, 100], 10, ["collab", "naive_collab"])
+    models = {"local": ("sent", [1.0, 2.0]), "collab": ("returned", [1.1, 1.9])}
+    square = np.eye(3)
     title = {"title": "A finding"}
     return {
         "covariance": figures.covariance_heatmap(problem.covariance, **title),
@@ -30,7 +35,15 @@ def every_figure():
             problem.theta, problem.embedded, problem.mask, **title
         ),
         "shares": figures.shares_by_agent([0.4, 0.6], ["a", "b"], axis="share", **title),
-        "bytes": figures.bytes_lines(sent, **title),
+        "curve with a level": figures.error_curve(curve.frame, irreducible=0.3, **title),
+        "error against bytes": figures.error_against_bytes(sent, **title),
+        "leaving": figures.rise_by_agent(cc.whatif.without(problem, 0, 50), 1, **title),
+        "models": figures.models_of_agent(["x1", "x2"], models, [1, 2], **title),
+        "server": figures.matrix_with_column(
+            square, [1, 2, 3], ["a", "b", "c"], ("K", "sum"), **title
+        ),
+        "clouds": figures.estimate_clouds(paths, (0, 1), ("x1", "x2"), **title),
+        "bytes": figures.bytes_lines(costs, **title),
     }
 
 
@@ -69,7 +82,7 @@ def contrast(a: str, b: str) -> float:
 
 def test_log_axes_write_a_few_round_numbers():
     for low, high in ((1, 1.1), (0.2, 3), (1e-3, 1e3), (1e-9, 1e7), (5, 5)):
-        axis = figures._log_axis("x", [low, high])
+        axis = figures.log_axis("x", [low, high])
         assert 1 <= len(axis["tickvals"]) <= 10 or high / low < 1.2
         assert axis["range"][0] < np.log10(low) <= np.log10(high) < axis["range"][1]
-    assert "range" not in figures._log_axis("x", [0.0])
+    assert "range" not in figures.log_axis("x", [0.0])

@@ -579,3 +579,46 @@ def test_every_method_has_a_home():
     curve = error_curve(problem, [50], 3, list(METHODS))
     assert curve.frame["mean"].notna().all()
     assert Settings().law.is_gaussian
+
+
+def test_paths_follow_the_same_trials_and_do_not_depend_on_the_grid_ahead():
+    problem = random_problem(np.random.default_rng(12))
+    methods = ["collab", "naive_collab", "imputation"]
+    paths = simulate.sample_paths(problem, [20, 80, 5000], 60, methods, seed=3)
+    single = simulate.sample_estimates(problem, 20, 60, methods, seed=3)
+    for method in methods:
+        assert (paths[20].estimates[method] == single.estimates[method]).all()
+        # A trial's estimates at neighbouring n are of data that share samples: they correlate.
+        early, late = paths[20].estimates[method], paths[80].estimates[method]
+        together = [np.corrcoef(early[:, j], late[:, j])[0, 1] for j in range(early.shape[1])]
+        assert np.mean(together) > 0.2
+    spread = [paths[n].estimates["collab"].std(axis=0).mean() for n in (20, 80, 5000)]
+    assert spread[0] > spread[1] > spread[2]
+    frame = simulate.path_frame(paths, (0, 2))
+    assert len(frame) == 3 * 3 * 60
+    row = frame[(frame["n"] == 80) & (frame["method"] == "collab") & (frame["trial"] == 7)].iloc[0]
+    assert tuple(row[["c0", "c1"]]) == tuple(paths[80].estimates["collab"][7, [0, 2]])
+
+
+def test_ahead_from_reads_the_means():
+    problem = random_problem(np.random.default_rng(13))
+    curve = simulate.error_curve(problem, [20, 50, 200], 40, ["collab", "local"], target=0)
+    ahead = curve.ahead_from("collab", "local")
+    means = {n: (curve.mean("collab", n), curve.mean("local", n)) for n in (20, 50, 200)}
+    for n, (mine, theirs) in means.items():
+        if ahead is not None and n >= ahead:
+            assert mine < theirs
+    assert curve.ahead_from("local", "collab") is None
+    assert curve.mean("collab", 21) is None
+
+
+def test_the_first_report_is_theory_alone():
+    problem = random_problem(np.random.default_rng(14))
+    reports = []
+    simulate.error_curve(
+        problem, [50], 5, ["collab"], progress=lambda share, curve: reports.append((share, curve))
+    )
+    share, curve = reports[0]
+    assert share == 0
+    assert curve.frame["mean"].isna().all()
+    assert curve.frame["theory"].notna().all()

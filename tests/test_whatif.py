@@ -73,3 +73,105 @@ def test_local_limits_and_shares():
     order = np.argsort(problem.views[1])
     assert_allclose(row["alone"], problem.local_theta(1)[order])
     assert_allclose(cc.whatif.weight_shares(problem)["share"].sum(), 1)
+
+
+# Table 1 -----------------------------------------------------------------------------------------
+
+
+@given(problems())
+def test_table_1_says_what_the_paper_says(problem):
+    """Its claims, read off the very numbers that the page shows."""
+    agent = int(problem.sizes.argmax())
+    n = 1000
+    table = cc.whatif.method_table(problem, n, agent).set_index("method")
+    # Local imputation, global imputation (optimally weighted) and COLLAB have one covariance.
+    for name in ("full_trace", "own_trace"):
+        values = table.loc[["local_imputation", "rw_imputation", "collab"], name].astype(float)
+        assert_allclose(values, values["collab"], rtol=1e-9)
+    by_hand = np.trace(problem.covariance @ cc.bounds.gauss(problem))
+    assert_allclose(float(table.loc["collab", "full_trace"]), by_hand, rtol=1e-8)
+    # (W_i^g)^-1 >= T_i C_gauss T_i': nobody does worse together.
+    assert table.loc["local", "own_trace"] >= table.loc["collab", "own_trace"] * (1 - 1e-9)
+    assert_allclose(
+        float(table.loc["local", "own_trace"]),
+        problem.unexplained[agent] * problem.sizes[agent] / problem.shares[agent],
+        rtol=1e-7,
+    )
+    # Other alphas are never better, COLLAB+ never worse.
+    assert table.loc["imputation", "full_trace"] >= by_hand * (1 - 1e-9)
+    assert table.loc["collab_plus", "full_trace"] <= by_hand * (1 + 1e-9)
+    # Communication: 0, Theta(d^2), Theta(n d_i), Theta(d_i^2).
+    k, d = int(problem.sizes[agent]), problem.dimension
+    samples = int(problem.sample_sizes(n)[agent])
+    sent = table["up"] + table["down"]
+    assert sent["local"] == 0
+    assert sent["collab"] == k + k * (k + 1) // 2 + 1 + k
+    assert sent["local_imputation"] == sent["collab"] + d * (d + 1) // 2
+    assert sent["rw_imputation"] == samples * (k + 1) + k
+    assert table.loc["local", ["full_trace", "full_error"]].isna().all()
+
+
+@given(problems())
+def test_n_moves_what_imputation_sends_and_nothing_else(problem):
+    few, many = (cc.whatif.method_table(problem, n, 0).set_index("method") for n in (50, 5000))
+    moved = set(few.index[few["bytes"] != many["bytes"]])
+    assert moved == {"imputation", "rw_imputation"}
+    consistent = few.index[(few["full_floor"] == 0).fillna(False)]
+    assert (few["full_trace"].dropna() == many["full_trace"].dropna()).all()
+    assert "collab" in consistent
+    assert "local" not in consistent
+
+
+def test_the_naive_floor_of_an_agent_is_its_error_at_endless_data():
+    problem = random_problem(np.random.default_rng(4))
+    table = cc.whatif.method_table(problem, 10**9, 1).set_index("method")
+    assert_allclose(
+        float(table.loc["naive_collab", "own_error"]),
+        float(table.loc["naive_collab", "own_floor"]),
+        rtol=1e-5,
+    )
+
+
+@given(problems())
+def test_leaving_is_recomputation_without_the_agent(problem):
+    n, leaving = 100, problem.agents - 1
+    frame = cc.whatif.without(problem, leaving, n)
+    assert (frame["rise"] >= 0).all()
+    alone = cc.whatif.worth(problem, n)["alone"][leaving]
+    assert_allclose(frame["after"][leaving], alone, rtol=1e-9)
+    keep = list(range(problem.agents - 1))
+    seen = np.flatnonzero(problem.mask[keep].any(axis=0)) if keep else []
+    if len(seen) < problem.dimension:
+        return
+    rest = cc.Problem(
+        problem.covariance,
+        problem.theta,
+        problem.noise,
+        [problem.views[i] for i in keep],
+        problem.shares[keep],
+    )
+    again = cc.whatif.worth(rest, n)["together"]
+    assert_allclose(frame["after"][keep], again, rtol=1e-6)
+
+
+def test_leaving_with_the_only_view_of_a_feature_keeps_the_others_models():
+    covariance = cc.covariance.ar1(3, 0.6)
+    problem = cc.Problem(covariance, [1.0, -1.0, 2.0], 0.5, [[0, 1], [1], [2]])
+    frame = cc.whatif.without(problem, 2, 50)
+    # Agent 3 saw what nobody else sees: the others' models, their s_i included, are as they were.
+    assert (frame["after"][:2] >= frame["before"][:2] * (1 - 1e-12)).all()
+    K = problem.information.copy()
+    K[2, 2] -= problem.geometry.inverses[2][0, 0] / problem.unexplained[2]
+    assert abs(K[2]).max() < 1e-12
+    left = np.linalg.inv(K[:2, :2])
+    for i in (0, 1):
+        view = problem.views[i]
+        expected = np.trace(problem.geometry.inverses[i] @ left[np.ix_(view, view)]) / 50
+        assert_allclose(frame["after"][i], expected, rtol=1e-9)
+
+
+def test_samples_alone_inverts_the_exact_error():
+    problem = random_problem(np.random.default_rng(5))
+    for n in (20, 500):
+        error = cc.theory.expected_error(problem, "local", n, 2)
+        assert_allclose(cc.whatif.samples_alone(problem, 2, error), n)

@@ -146,3 +146,18 @@ def test_default_scenario_is_the_papers():
     problem = cc.Scenario().problem()
     assert problem.sizes.tolist() == [20] * 10 + [15] * 20
     assert problem.dimension == 30
+
+
+@pytest.mark.parametrize("allocation", ["equal", "rising", "wide", "narrow"])
+def test_allocations_keep_the_average_and_the_ratio(allocation):
+    scenario = cc.Scenario(allocation=allocation, ratio=5.0)
+    shares = scenario.shares
+    assert shares.mean() == pytest.approx(1)
+    assert shares.max() / shares.min() == pytest.approx(1 if allocation == "equal" else 5)
+    sizes = np.array([view.size for view in scenario.views])
+    if allocation in ("wide", "narrow"):
+        order = np.corrcoef(sizes, shares)[0, 1]
+        assert (order > 0) == (allocation == "wide")
+    assert (scenario.problem().shares == shares).all()
+    alike = cc.Scenario(allocation=allocation, rich=0, ratio=5.0)
+    assert allocation == "rising" or (alike.shares == 1).all()

@@ -11,7 +11,7 @@ import streamlit as st
 from collab_core.scenario import FIELDS, LIMITED_BY, Field, Scenario
 
 from . import state
-from .panel import FIGURES
+from .panel import FIGURES, shown
 
 #: Names for people.
 WORDS = {
@@ -31,6 +31,10 @@ WORDS = {
     "blocks": "Overlapping blocks",
     "hub": "One sees all, others little",
     "mask": "Drawn by hand",
+    "equal": "The same for all",
+    "rising": "More from agent to agent",
+    "wide": "More for those who see more",
+    "narrow": "More for those who see less",
     "normal": "Standard normal",
     "unit": "Unit length, random direction",
     "sparse": "Sparse",
@@ -43,7 +47,7 @@ GROUPS = {
     "Features": ("spectrum", "d", "spikes", "spike_factor", "condition", "exponent", "correlation",
                  "groups", "eigenvalues", "matrix"),
     "Agents": ("missing", "m", "rich", "rich_size", "size", "p", "tiers"),
-    "Data": ("n", "sigma"),
+    "Data": ("n", "allocation", "ratio", "sigma"),
     "Truth": ("theta", "theta_scale", "nonzero", "values"),
 }  # fmt: skip
 
@@ -52,6 +56,7 @@ LOG_SCALES = {
     "n": [10**e * k for e in range(7) for k in (1, 2, 5)] + [10**7],
     "sigma": [round(10.0**e * k, 2) for e in (-2, -1, 0, 1) for k in (1, 2, 5)] + [100.0],
     "spike_factor": [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0],
+    "ratio": [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
     "condition": [10.0**e * k for e in range(6) for k in (1, 2, 5)] + [1e6],
     "theta_scale": [0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
 }
@@ -150,7 +155,7 @@ def _share() -> None:
     st.code(link(), language=None, wrap_lines=True)
     st.markdown("**For a class**: one figure, and only the controls you pick.")
     figure = st.selectbox(
-        "Figure", ["all", *FIGURES], format_func=lambda key: FIGURES.get(key, "All")
+        "Figure", ["all", *shown()], format_func=lambda key: FIGURES.get(key, "All")
     )
     names = [name for name in state.scenario().active if name != "mask"]
     picked = st.multiselect("Controls", names, format_func=lambda name: FIELDS[name].label)

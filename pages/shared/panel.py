@@ -21,12 +21,31 @@ FIGURES = {
     "views": "Who sees what",
     "full": "Error vs n, all features",
     "agent": "Error vs n, one agent",
+    "cloud": "Estimates gathering as n grows",
+    "bytes": "Error against bytes",
+    "matrix": "A method's whole covariance",
+    "message": "What an agent sends",
+    "server": "What the server adds up",
+    "returned": "What comes back",
+    "leaving": "Who is hurt when an agent leaves",
 }
+
+
+def shown() -> list[str]:
+    """Keys of the figures that the page has drawn in this run."""
+    return st.session_state.setdefault("shown", [])
 
 
 def wanted(key: str) -> bool:
     """Whether the link asks for this figure (or for all)."""
     return state.lesson().figure in ("", key)
+
+
+def columns(*keys: str, sizes: list[float]) -> list:
+    """Columns for figures, or the whole width where the link asks for one figure."""
+    if state.lesson().figure in keys:
+        return [st.container() for _ in keys]
+    return st.columns(sizes)
 
 
 def show(
@@ -48,6 +67,8 @@ def show(
     """
     if not wanted(key):
         return []
+    if key not in shown():
+        shown().append(key)
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["lasso2d", "select2d", "autoScale2d"],

@@ -14,6 +14,9 @@ import streamlit as st
 
 from .shell import error_box
 
+#: Seconds that a page waits for a run's first report before it draws nothing in its place.
+FIRST_REPORT = 0.4
+
 Report = Callable[[float, Any], None]
 
 
@@ -25,10 +28,12 @@ class Job:
         self.cancel = Event()
         self.fraction = 0.0
         self.partial: Any = None
+        self.reported = Event()
         self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
 
     def _report(self, fraction: float, partial: Any) -> None:
         self.fraction, self.partial = fraction, partial
+        self.reported.set()
 
     @property
     def running(self) -> bool:
@@ -82,6 +87,8 @@ def panel(
         st.session_state[slot] = job = None
     if job is None and auto:
         st.session_state[slot] = job = Job(signature, work)
+        # Its first report comes at once; figures that are there in the first answer do not blink.
+        job.reported.wait(FIRST_REPORT)
 
     def start() -> None:
         st.session_state[slot] = Job(signature, work)
@@ -103,7 +110,7 @@ def panel(
                 st.button("Stop", key=f"stop-{key}", on_click=current.cancel.set)
                 st.progress(current.fraction, f"{current.fraction:.0%} done")
         else:
-            st.button("Run again", key=f"again-{key}", on_click=start, help=help)
+            st.button("Run again", key=f"again-{key}", on_click=start, help=help, type="tertiary")
             failure = current.future.exception()
             if isinstance(failure, ValueError):
                 error_box(f"{failure}.")

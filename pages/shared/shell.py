@@ -10,7 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from collab_core.scenario import Scenario
 
-from . import controls, state
+from . import controls, panel, state
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
@@ -58,8 +58,11 @@ def page(*, start: bool = False) -> Iterator[Scenario]:
         st.info("Put right: " + " ".join(state.notices()))
     if not start and asked.controls:
         controls.above(asked.controls)
-    state.write_url(start=start)
+    state.options_in_use().clear()
+    panel.shown().clear()
     yield state.scenario()
+    # Only now is it known which choices of its own the page has.
+    state.write_url(start=start)
     if not start and not state.chrome_hidden():
         controls.sidebar()
 

@@ -42,6 +42,8 @@ class Lesson:
 
 STEPS, MOST_SEEN = 6, 6
 
+_LESSON_NAMES = ("controls", "figure", "lecture", "step", "sees")
+
 
 def scenario() -> Scenario:
     """The world of this session."""
@@ -73,6 +75,16 @@ def change_lesson(**changes: object) -> None:
     st.session_state["lesson"] = replace(lesson(), **changes)  # type: ignore[arg-type]
 
 
+def options() -> dict[str, str]:
+    """What pages' own choices were set to, as text by name; what is at its default is not here."""
+    return st.session_state.setdefault("options", {})
+
+
+def options_in_use() -> dict[str, str]:
+    """Those that this page has asked for in this run: they belong into its URL."""
+    return st.session_state.setdefault("options-in-use", {})
+
+
 def notices() -> list[str]:
     """What was put right, in sentences."""
     return st.session_state.get("notices", [])
@@ -93,6 +105,9 @@ def read_url() -> None:
         found_lesson, said = _lesson_of(given)
         st.session_state["lesson"] = found_lesson
         st.session_state["notices"] = [*notices(), *said]
+    # Every page writes all its choices that are not at their default: the others are.
+    own = set(given) - set(FIELDS) - set(_LESSON_NAMES)
+    st.session_state["options"] = {name: given[name][:500] for name in own}
 
 
 def write_url(*, start: bool = False) -> None:
@@ -119,6 +134,7 @@ def query(*, start: bool = False) -> dict[str, str]:
         wanted["figure"] = asked.figure
     if asked.lecture:
         wanted["lecture"] = "1"
+    wanted |= options_in_use()
     if start:
         wanted |= {"sees": str(asked.sees), "step": str(asked.step)}
     return wanted

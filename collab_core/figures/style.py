@@ -1,0 +1,196 @@
+"""How figures look: one palette, one frame around every plot, axes with round numbers."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from ..methods import METHODS
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a method looks, on every page."""
+
+    colour: str
+    dash: str
+    marker: str
+
+
+# Based on the Okabe-Ito and Tol palettes: distinguishable with colour-blind eyes, and with enough
+# contrast on white and on the dark theme's background. Dash and marker say the same again.
+PALETTE: dict[str, Style] = {
+    "collab": Style("#0077BB", "solid", "circle"),
+    "collab_plus": Style("#D55E00", "solid", "diamond"),
+    "rw_imputation": Style("#33BBEE", "dash", "square"),
+    "imputation": Style("#009988", "dash", "square-open"),
+    "local_imputation": Style("#4477AA", "dashdot", "circle-open"),
+    "local": Style("#CC79A7", "longdash", "triangle-up"),
+    "pooled_moments": Style("#B8860B", "dashdot", "star"),
+    "naive_collab": Style("#BB5566", "dot", "x"),
+    "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
+    "exact": Style("#E69F00", "solid", "line-ew"),
+    "strong": Style("#888888", "dash", "line-ew"),
+}
+
+#: Names of the bounds that are no method's covariance.
+BOUND_LABELS = {"exact": "Exact bound", "strong": "C_strong (paper)"}
+
+#: From cool (negative) over neutral to warm (positive), readable on both themes.
+DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
+
+
+def label(key: str) -> str:
+    """What a method or bound is called in every figure."""
+    return METHODS[key].label if key in METHODS else BOUND_LABELS[key]
+
+
+Trace = dict[str, Any]
+
+
+def figure(
+    traces: Sequence[Trace],
+    *,
+    title: str,
+    height: int,
+    x: Mapping[str, Any] | None = None,
+    y: Mapping[str, Any] | None = None,
+    layout: Mapping[str, Any] | None = None,
+    frames: Sequence[Trace] = (),
+) -> go.Figure:
+    """Title above the plot, room for a legend, fixed height so that a page does not jump.
+
+    With frames (see `player`) the figure can be played.
+    """
+    in_legend = [t for t in traces if "name" in t and t.get("showlegend", True)]
+    full = {
+        "title": {
+            "text": title,
+            "font": {"size": 16},
+            "x": 0,
+            "xanchor": "left",
+            "y": 0.98,
+            "yanchor": "top",
+        },
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": 72 if len(in_legend) > 1 else 48, "b": 10},
+        "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
+        # Plotly's own template is large and copied for every figure; the dashboard brings one.
+        "template": {},
+        "xaxis": dict(x or {}),
+        "yaxis": dict(y or {}),
+        **(layout or {}),
+    }
+    content = {"data": list(traces), "layout": full, "frames": list(frames)}
+    return go.Figure(content, _validate=False)
+
+
+#: Milliseconds that a frame of an animation stands, and that the way to the next one takes.
+STANDS, MOVES = 700, 450
+
+
+def player(names: Sequence[str], active: int, what: str) -> dict[str, Any]:
+    """Layout of a figure with frames: Play, Pause, and a slider that steps through them.
+
+    Parameters
+    ----------
+    names : list of str
+        Of the frames, written on the slider.
+    active : int
+        The frame that the figure shows at first.
+    what : str
+        What changes from frame to frame, such as ``"n = "``.
+    """
+
+    def to(frames: list[str | None] | None, stands: int, moves: int) -> list[Any]:
+        return [
+            frames,
+            {
+                "mode": "immediate",
+                "fromcurrent": True,
+                "frame": {"duration": stands, "redraw": False},
+                "transition": {"duration": moves, "easing": "cubic-in-out"},
+            },
+        ]
+
+    buttons = [
+        {"label": "Play", "method": "animate", "args": to(None, STANDS, MOVES)},
+        {"label": "Pause", "method": "animate", "args": to([None], 0, 0)},
+    ]
+    steps = [
+        {"label": name, "method": "animate", "args": to([name], MOVES, MOVES)} for name in names
+    ]
+    grey = "rgba(128,128,128,0.25)"
+    return {
+        "updatemenus": [
+            {"type": "buttons", "direction": "left", "buttons": buttons, "showactive": False,
+             "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "pad": {"t": 44},
+             "bgcolor": grey, "bordercolor": grey}
+        ],
+        "sliders": [
+            {"active": active, "steps": steps, "x": 0, "len": 1, "y": 0, "yanchor": "top",
+             "pad": {"t": 62, "b": 4}, "currentvalue": {"prefix": what, "xanchor": "right"},
+             "bgcolor": grey, "bordercolor": grey, "transition": {"duration": MOVES}}
+        ],
+    }  # fmt: skip
+
+
+def faint(colour: str) -> str:
+    """A colour at a sixth of its strength, for bands."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.16)"
+
+
+def feature_names(d: int) -> list[str]:
+    """x1, x2, ..: counted from one, as people do."""
+    return [f"x{j + 1}" for j in range(d)]
+
+
+def agent_names(m: int) -> list[str]:
+    """Agent 1, Agent 2, .. ."""
+    return [f"Agent {i + 1}" for i in range(m)]
+
+
+def log_axis(text: str, values: ArrayLike, room: float = 0.06) -> dict[str, Any]:
+    """A log axis that holds the values, with about six round numbers written on it."""
+    axis: dict[str, Any] = {"title": {"text": text}, "type": "log"}
+    positive = np.asarray(values, dtype=float)
+    positive = positive[positive > 0]
+    if positive.size == 0:
+        return axis
+    low, high = np.log10(positive.min()), np.log10(positive.max())
+    span = max(high - low, 0.3)
+    limits = [float(low - room * span - 0.02), float(high + room * span + 0.02)]
+    wide = limits[1] - limits[0]
+    mantissas: tuple[float, ...] = (1, 2, 5) if wide < 2.5 else (1,)
+    stride = max(1, round(wide / 7))
+    if wide < 0.5:
+        mantissas = (1, 1.5, 2, 3, 4, 5, 6, 8)
+    exponents = range(int(np.floor(limits[0])), int(np.ceil(limits[1])) + 1, stride)
+    ticks = [mantissa * 10.0**e for e in exponents for mantissa in mantissas]
+    ticks = [tick for tick in ticks if limits[0] <= np.log10(tick) <= limits[1]]
+    return axis | {"range": limits, "tickvals": ticks, "ticktext": [short(t) for t in ticks]}
+
+
+def short(value: float) -> str:
+    """A round number as people write it: 0.02, 5, 20k, 3M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g}{letter}"
+    return f"{value:g}" if value >= 1e-4 else f"{value:.0e}"
+
+
+def tick_step(count: int) -> int:
+    """Distance of ticks so that at most a dozen are written."""
+    return next(step for step in (1, 2, 5, 10, 20) if count / step <= 12)
+
+
+def wrapped(names: str, width: int = 60) -> str:
+    """Text for a hover box, in lines of bounded length."""
+    return "<br>".join(textwrap.wrap(names, width))

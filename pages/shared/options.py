@@ -1,0 +1,154 @@
+"""A page's own choices: drawn as widgets, kept in the session, and in the URL beside the world.
+
+The text in `state.options` is the truth and widgets only show it. A choice at its default is not
+in the URL. Where a link asks for a single figure the widgets are left out and the link decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from . import state
+
+
+def pick(
+    name: str,
+    label: str,
+    choices: Sequence[Any],
+    default: Any,
+    *,
+    widget: Callable[..., Any] = st.selectbox,
+    words: Callable[[Any], str] = str,
+    help: str | None = None,
+    disabled: bool = False,
+    **extra: Any,
+) -> Any:
+    """One of several choices, by `st.selectbox`, `st.select_slider` or `st.segmented_control`."""
+    if widget is st.segmented_control:
+        extra["required"] = True
+
+    def read(text: str) -> Any:
+        for choice in choices:
+            if str(choice) == text:
+                return choice
+        raise ValueError(f"{text[:20]!r} is not one of the choices")
+
+    def draw(key: str, changed: Callable[[], None]) -> None:
+        widget(
+            label, list(choices), key=key, on_change=changed, format_func=words, help=help,
+            disabled=disabled, **extra,
+        )  # fmt: skip
+
+    return _option(name, label, default, str, read, draw)
+
+
+def several(
+    name: str,
+    label: str,
+    choices: Sequence[str],
+    default: Sequence[str],
+    *,
+    words: Callable[[Any], str] = str,
+    most: int | None = None,
+) -> list[str]:
+    """Any number of choices."""
+
+    def read(text: str) -> list[str]:
+        given = [part for part in text.split(",") if part and part != "none"]
+        unknown = [part for part in given if part not in choices]
+        if unknown:
+            raise ValueError(f"{unknown[0][:20]!r} is not one of the choices")
+        return given[:most]
+
+    def draw(key: str, changed: Callable[[], None]) -> None:
+        st.multiselect(
+            label, list(choices), key=key, on_change=changed, format_func=words,
+            max_selections=most,
+        )  # fmt: skip
+
+    return _option(name, label, list(default), _joined, read, draw)
+
+
+def switch(name: str, label: str, default: bool = False, *, help: str | None = None) -> bool:
+    """On or off."""
+
+    def read(text: str) -> bool:
+        if text not in ("0", "1"):
+            raise ValueError(f"{text[:20]!r} is neither 0 nor 1")
+        return text == "1"
+
+    def draw(key: str, changed: Callable[[], None]) -> None:
+        st.toggle(label, key=key, on_change=changed, help=help)
+
+    return _option(name, label, default, lambda value: str(int(value)), read, draw)
+
+
+def number(
+    name: str,
+    label: str,
+    low: float,
+    high: float,
+    default: float,
+    *,
+    step: float = 1,
+    help: str | None = None,
+) -> Any:
+    """A number on a slider, whole if its limits are. Beyond its limits the nearest is taken."""
+    kind = int if all(isinstance(v, int) for v in (low, high, default, step)) else float
+
+    def read(text: str) -> float:
+        try:
+            given = kind(text)
+        except ValueError:
+            raise ValueError(f"{text[:20]!r} is not a number") from None
+        if not low <= given <= high:
+            raise ValueError(f"{text[:20]} is not between {low:g} and {high:g}")
+        return given
+
+    def draw(key: str, changed: Callable[[], None]) -> None:
+        st.slider(
+            label, kind(low), kind(high), step=kind(step), key=key, on_change=changed, help=help
+        )
+
+    return _option(name, label, kind(default), lambda value: f"{value:g}", read, draw)
+
+
+def put(name: str, text: str) -> None:
+    """Set a choice from elsewhere, such as a click in a figure."""
+    state.options()[name] = text
+
+
+def _option(
+    name: str,
+    label: str,
+    default: Any,
+    to_text: Callable[[Any], str],
+    read: Callable[[str], Any],
+    draw: Callable[[str, Callable[[], None]], None],
+) -> Any:
+    value = default
+    if name in state.options():
+        try:
+            value = read(state.options()[name])
+        except ValueError as problem:
+            del state.options()[name]
+            st.info(f"Put right: {label}: {problem}; {to_text(default)} is used.")
+    if to_text(value) != to_text(default):
+        state.options_in_use()[name] = to_text(value)
+    if state.lesson().figure:
+        return value
+    key = f"option-{name}"
+    st.session_state[key] = value
+
+    def changed() -> None:
+        put(name, to_text(st.session_state[key]))
+
+    draw(key, changed)
+    return value
+
+
+def _joined(values: Sequence[str]) -> str:
+    return ",".join(values) or "none"
