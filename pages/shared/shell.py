@@ -26,6 +26,8 @@ DESK_CSS = """
 <style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
 .stMainBlockContainer h1 { padding-bottom: 0.25rem; }
+/* A wide table scrolls by itself on a phone, not the page with it. */
+[data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
 </style>
 """
 

@@ -1,75 +1,26 @@
 """Every page with AppTest: no exception, finished figures, nothing that is not a number."""
 
-import base64
-import contextlib
-import io
-import json
-import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import collab_core as cc
-from collab_core.scenario import FIELDS, MISSINGNESS, SPECTRA, THETAS
+from collab_core.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
 
-ROOT = Path(__file__).parents[2]
-PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "pages").glob("*.py"))
-
-
-def open_page(page: str, query: dict[str, str] | None = None) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in (query or {}).items():
-        app.query_params[name] = value
-    app.switch_page(page)
-    return app.run()
-
-
-def figures_of(app: AppTest) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def assert_finite(value) -> None:
-    if isinstance(value, dict):
-        if "bdata" in value:
-            raw = np.frombuffer(base64.b64decode(value["bdata"]), dtype=value["dtype"])
-            assert np.isfinite(raw.astype(float)).all()
-            return
-        for item in value.values():
-            assert_finite(item)
-    elif isinstance(value, list):
-        for item in value:
-            assert_finite(item)
-    elif isinstance(value, float):
-        assert math.isfinite(value)
-
-
-def assert_sound(app: AppTest, least: int = 1) -> list[dict]:
-    assert not app.exception, [error.value for error in app.exception]
-    specs = figures_of(app)
-    assert len(specs) >= least
-    for spec in specs:
-        assert spec["data"]
-        assert spec["layout"]["title"]["text"]
-        assert_finite(spec)
-        for text in ("nan", "inf"):
-            assert text not in spec["layout"]["title"]["text"].lower().split()
-    for block in app.markdown:
-        assert " nan" not in block.value.lower()
-    return specs
-
-
-def param(app: AppTest, name: str) -> str:
-    """A query parameter; AppTest holds lists before a run and strings after it."""
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[-1]
-
-
-def scenario_of(app: AppTest) -> cc.Scenario:
-    return app.session_state["scenario"]
+from .apps import (
+    PAGES,
+    assert_sound,
+    compare,
+    csv_frames,
+    figures_of,
+    open_page,
+    param,
+    run_snippet,
+    scenario_of,
+    snippets,
+    wait_for,
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -120,6 +71,7 @@ def choices_for(name: str) -> dict[str, str]:
         "p": {"missing": "independent"},
         "tiers": {"missing": "tiers"},
         "nonzero": {"theta": "sparse"},
+        "ratio": {"allocation": "narrow"},
     }.get(name, {})
 
 
@@ -130,6 +82,7 @@ def random_scenario(rng) -> cc.Scenario:
         "d": d, "m": m, "n": int(10 ** rng.uniform(0, 6)), "sigma": float(10 ** rng.uniform(-2, 2)),
         "seed": int(rng.integers(1000)), "spectrum": str(rng.choice(SPECTRA)),
         "missing": str(rng.choice(MISSINGNESS)), "theta": str(rng.choice(THETAS)),
+        "allocation": str(rng.choice(ALLOCATIONS)), "ratio": float(10 ** rng.uniform(0, 2)),
         "correlation": float(rng.uniform(0, 0.99)), "condition": float(10 ** rng.uniform(0, 6)),
         "p": float(rng.uniform(0, 0.95)), "size": int(rng.integers(0, d + 1)),
         "rich": int(rng.integers(0, m + 1)), "rich_size": int(rng.integers(0, d + 1)),
@@ -153,7 +106,7 @@ def test_fifty_random_worlds():
         assert_sound(app, least=4 if some_agent_sees else 3)
         assert bool(app.error) == bool(scenario.unseen.size)
         seen["not identifiable" if app.error else "fine"] += 1
-    assert min(seen.values()) > 5
+    assert min(seen.values()) >= 5
 
 
 @pytest.mark.parametrize(
@@ -304,34 +257,6 @@ def test_lecture_mode():
 # The code beside a figure prints the figure's numbers --------------------------------------------
 
 
-def run_snippet(code: str):
-    namespace: dict = {}
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        exec(code, namespace)
-    assert out.getvalue().strip()
-    return namespace["frame"]
-
-
-def snippets(app: AppTest) -> list[str]:
-    return [block.value for block in app.code if block.value.startswith("import collab_core")]
-
-
-def csv_frames(monkeypatch) -> dict[str, pd.DataFrame]:
-    """What the pages hand to their figure panels, by key."""
-    from pages.shared import panel
-
-    frames = {}
-    original = panel._beside
-
-    def spy(key, frame, formula, code):
-        frames[key] = (frame, code)
-        assert formula.strip()
-        original(key, frame, formula, code)
-
-    monkeypatch.setattr(panel, "_beside", spy)
-    return frames
-
-
 @pytest.mark.parametrize("preset", ["paper", "unidentifiable", "two"])
 def test_playground_snippets_print_the_figures_numbers(monkeypatch, preset):
     frames = csv_frames(monkeypatch)
@@ -350,34 +275,7 @@ def test_story_snippets_print_the_figures_numbers(monkeypatch, step):
     compare(key, frame, run_snippet(code))
 
 
-def compare(key: str, frame: pd.DataFrame, found) -> None:
-    """Numbers of a figure against those of its snippet, whatever shape the snippet prints."""
-    if isinstance(found, pd.DataFrame):
-        numbers = frame.select_dtypes("number").columns
-        for name in numbers:
-            np.testing.assert_allclose(frame[name], found[name], rtol=1e-9, err_msg=key)
-        return
-    expected = {
-        "views": lambda: frame["sees"],
-        "covariance": lambda: frame.to_numpy(),
-        "spectrum": lambda: frame["eigenvalue"],
-    }[key]()
-    np.testing.assert_allclose(
-        np.asarray(found, float).ravel(), np.asarray(expected, float).ravel(), rtol=1e-9
-    )
-
-
 # The run panel -----------------------------------------------------------------------------------
-
-
-def wait_for(app: AppTest, done, seconds: float = 30) -> None:
-    import time
-
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-        app.run()
 
 
 def test_the_run_panel_simulates_and_forgets_when_the_world_changes():
@@ -399,77 +297,3 @@ def test_a_world_that_cannot_be_simulated_says_why():
     wait_for(app, lambda: any(b.key == "again-playground" for b in app.button))
     assert not app.exception
     assert any("interpolates" in caption.value for caption in app.caption)
-
-
-# Error vs n --------------------------------------------------------------------------------------
-
-
-def finished_curves(query: dict[str, str]) -> AppTest:
-    app = open_page("pages/error_vs_n.py", query)
-    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
-    return app
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"d": "1", "m": "1", "spikes": "0", "rich": "0", "size": "1"},
-        {"d": "4", "m": "3", "missing": "independent", "p": "0"},
-        {"d": "5", "m": "3", "sigma": "0.01", "rich": "1", "rich_size": "5"},
-        {"d": "5", "m": "3", "sigma": "100", "rich": "1", "rich_size": "5"},
-        {"d": "6", "m": "4", "missing": "hub", "size": "0"},
-    ],
-)
-def test_error_curves_of_odd_worlds(query):
-    app = finished_curves(query)
-    assert_sound(app, least=2)
-    assert not app.error
-
-
-def test_error_curves_follow_the_controls():
-    small = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1).to_query()
-    app = finished_curves(small)
-    before = figures_of(app)
-    next(s for s in app.select_slider if s.label == "Trials").set_value(1).run()
-    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
-    assert any("1 trials" in block.value for block in app.markdown)
-    next(s for s in app.selectbox if s.label == "Feature law").set_value("exponential").run()
-    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
-    assert_sound(app, least=2)
-    next(s for s in app.toggle if s.label == "n × error").set_value(True).run()
-    assert figures_of(app) != before
-    app.multiselect[0].set_value([]).run()
-    assert any("Pick at least one method" in error.value for error in app.error)
-
-
-def test_an_unidentifiable_world_has_no_curves_but_a_sentence():
-    query = {"d": "4", "m": "2", "missing": "mask", "mask": "2x4.wA", "spectrum": "isotropic"}
-    app = open_page("pages/error_vs_n.py", query)
-    assert any("cannot be simulated" in error.value for error in app.error)
-    assert not app.exception
-
-
-def test_error_curve_snippets_print_the_figures_numbers(monkeypatch):
-    frames = csv_frames(monkeypatch)
-    small = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1).to_query()
-    finished_curves(small)
-    assert set(frames) == {"full", "agent"}
-    for key, (frame, code) in frames.items():
-        found = run_snippet(code)
-        assert frame["method"].tolist() == found["method"].tolist()
-        np.testing.assert_allclose(
-            frame["mean"].astype(float), found["mean"].astype(float), rtol=1e-12, err_msg=key
-        )
-
-
-def test_stop_keeps_what_was_computed():
-    app = open_page("pages/error_vs_n.py")
-    next(s for s in app.select_slider if s.label == "Trials").set_value(2000).run()
-    # Theory is there at once; wait for the first simulated points.
-    wait_for(app, lambda: any(" trials; bands" in block.value for block in app.markdown))
-    app.button(key="stop-error-vs-n").click().run()
-    wait_for(app, lambda: any(b.key == "again-error-vs-n" for b in app.button))
-    assert any("What was computed is kept" in caption.value for caption in app.caption)
-    assert_sound(app, least=2)
-    done = next(b.value for b in app.markdown if " trials; bands" in b.value)
-    assert 0 < int(done.split(" trials; bands")[0].split()[-1]) < 2000

@@ -5,39 +5,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import collab_core as cc
 
+from .screen import SMALL, address, figures, settled, slider
+
 pytestmark = pytest.mark.browser
-
-SMALL = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2, seed=4)
-
-
-def address(server: str, page: str = "playground", **extra: str) -> str:
-    query = SMALL.to_query() | extra
-    return f"{server}/{page}?" + "&".join(f"{name}={value}" for name, value in query.items())
-
-
-def settled(page: Page, charts: int) -> None:
-    """Wait until the page has drawn its charts and Streamlit is at rest."""
-    expect(page.locator(".js-plotly-plot")).to_have_count(charts)
-    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_have_count(1)
-
-
-def figures(page: Page) -> list:
-    """Titles and data of all charts on the screen."""
-    return page.evaluate(
-        # Streamlit makes titles bold, once or twice.
-        "[...document.querySelectorAll('.js-plotly-plot')].map(plot => JSON.parse(JSON.stringify("
-        "[plot.layout.title.text.replaceAll(/<.?b>/g, ''),"
-        " plot.data.map(trace => [trace.name, trace.x, trace.y, trace.z])]"
-        ")))"
-    )
-
-
-def slider(page: Page, name: str):
-    return page.get_by_role("slider", name=name)
 
 
 def test_deep_link_is_the_first_request_of_a_fresh_server(fresh_server, page):
@@ -128,7 +102,7 @@ def test_the_csv_holds_the_figures_numbers(server, page):
     page.goto(address(server))
     settled(page, 5)
     with page.expect_download() as download:
-        page.get_by_role("button", name="Data").nth(1).click()
+        page.get_by_role("button", name="Data", exact=True).nth(1).click()
     lines = download.value.path().read_text().strip().splitlines()
     assert lines[0] == "method,error,floor"
     drawn = figures(page)[1][1][0][1]
@@ -150,20 +124,6 @@ def test_a_simulation_runs_live_and_stops_when_the_world_changes(server, page):
     slider(page, "Noise sigma").focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("button", name="Simulate 400 trials")).to_be_visible()
-
-
-def test_error_curves_are_drawn_at_once_and_again_when_the_world_changes(server, page):
-    page.goto(address(server, "error_vs_n"))
-    expect(page.get_by_role("button", name="Run again")).to_be_visible()
-    settled(page, 2)
-    # While a new run has nothing to show yet there is no chart, so every step may be missing.
-    means = "JSON.stringify(document.querySelectorAll('.js-plotly-plot')[0]?.data?.[2]?.y)"
-    before = page.evaluate(means)
-    slider(page, "Noise sigma").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_url("**sigma=2**")
-    page.wait_for_function(f"before => {means} && {means} !== before", arg=before)
-    settled(page, 2)
 
 
 def test_the_story_by_arrow_keys_in_a_lecture(server, page):
@@ -212,7 +172,8 @@ def test_keyboard_alone_reaches_everything(server, page):
     assert reached == wanted
 
 
-CHARTS = {"": 1, "playground": 5, "error_vs_n": 2}
+CHARTS = {"": 1, "playground": 5, "error_vs_n": 2, "error_vs_n?part=cloud": 1, "methods": 2,
+          "methods?part=exchange": 3}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)
