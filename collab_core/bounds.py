@@ -16,17 +16,20 @@ from numpy.typing import ArrayLike
 from ._checks import Array, agent_index, finite_array, vector
 from ._linalg import congruence, inverse, solve
 from .communication import communication
-from .corollary import Corollary, PatternSums, corollary
+from .corollary import Corollary, PatternSums, RatioCurve, corollary, finite_ratios
 from .problem import Problem
 
 __all__ = [
     "Corollary",
     "NaiveLimit",
     "PatternSums",
+    "RatioCurve",
+    "chain_ratios",
     "communication",
     "corollary",
     "error",
     "exact",
+    "finite_ratios",
     "gauss",
     "imputation",
     "local",
@@ -73,6 +76,20 @@ def exact(problem: Problem, noise_known: bool = True) -> Array:
         cross = rate @ h
         information = information - np.outer(cross, cross) / (rate.sum() / 2)
     return congruence(problem.geometry.precision, inverse(information))
+
+
+def chain_ratios(problem: Problem) -> Array:
+    """The chain ``C_gauss >= (sum Sigma / s_i)^-1 >= C_strong`` as eigenvalues, shape (3, d).
+
+    All relative to C_strong, ascending: of C_gauss, of the middle, and of C_strong itself. The
+    middle is what full data would give with the variances that the agents have now; it is twice
+    C_strong in every direction, because the paper's bound doubles its information.
+    """
+    rates = problem.shares / problem.unexplained
+    factor = np.linalg.cholesky(problem.covariance)
+    inner = np.linalg.eigvalsh(factor.T @ problem.information @ factor)
+    gauss_ratios = 2 * rates.sum() / inner[::-1]
+    return np.stack([gauss_ratios, np.full_like(gauss_ratios, 2.0), np.ones_like(gauss_ratios)])
 
 
 def weighted(

@@ -15,12 +15,14 @@ once (`PatternSums`) and every p after that is a sum of d + 1 small matrices.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.stats import binom
 
 from ._checks import (
@@ -34,6 +36,8 @@ from ._checks import (
     whole,
 )
 from ._linalg import congruence, inverse, transpose
+from .problem import Problem
+from .views import independent, unseen_features
 
 #: Up to this dimension all 2^d patterns are summed; above it patterns are sampled.
 LARGEST_EXACT = 14
@@ -114,6 +118,34 @@ def corollary(
     )
 
 
+@dataclass(frozen=True, eq=False)
+class RatioCurve:
+    """Smallest and largest ratio of C_gauss to C_strong against p.
+
+    Attributes
+    ----------
+    p, low, high : arrays, shape (c,)
+    low_error, high_error : arrays, shape (c,)
+        Standard errors of sampling patterns; 0 for exact sums.
+    """
+
+    p: Array
+    low: Array
+    high: Array
+    low_error: Array
+    high_error: Array
+
+    @property
+    def errors(self) -> Array:
+        """Both standard errors, shape (c, 2)."""
+        return np.stack([self.low_error, self.high_error], axis=1)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row per p."""
+        return pd.DataFrame({f.name: getattr(self, f.name) for f in fields(self)})
+
+
 class PatternSums:
     """Sums over missingness patterns by size: the work that all p share.
 
@@ -156,7 +188,7 @@ class PatternSums:
     def at(self, p: float) -> Corollary:
         """Limits at missingness ``p`` in [0, 1)."""
         p = fraction("p", p)
-        information, relative, spread, cross, square = self._limits(p, slice(None))
+        information, relative, spread, cross, square = self._limits(p)
         precision = inverse(self.covariance)
 
         def primal(matrix: Array) -> Array:
@@ -170,10 +202,86 @@ class PatternSums:
             exact=primal(known),
             exact_unknown=primal(known - np.outer(cross, cross) / (square / 2)),
             ratios=self._ratios(information, relative),
-            ratio_errors=self._ratio_errors(p),
+            ratio_errors=self.curve([p]).errors[0],
             p_star=self.p_star,
             exact_sum=self.exact_sum,
         )
+
+    def curve(self, ps: ArrayLike, transform: ArrayLike | None = None) -> RatioCurve:
+        """Smallest and largest ratio of the bounds at many p, at once.
+
+        Parameters
+        ----------
+        ps : array, shape (c,)
+            Each in [0, 1).
+        transform : array, shape (k, d), optional
+            Compare ``T C T'`` instead of C: one row u for ``u'C u``, an agent's ``T_i`` for its
+            own model.
+        """
+        grid = np.array([fraction("ps", p) for p in np.atleast_1d(np.asarray(ps, dtype=float))])
+        rows = None if transform is None else finite_array("transform", transform, ndim=2)
+        if rows is not None and (rows.shape[1] != self.dimension or rows.shape[0] < 1):
+            raise ValueError(f"transform must be (k, {self.dimension}), got {rows.shape}")
+        weights = _size_weights(self.dimension, grid)
+        ends = self._ends(
+            weights, self._information.mean(axis=0), self._relative.mean(axis=0), rows
+        )
+        errors = np.zeros_like(ends)
+        if not self.exact_sum:
+            # Jackknife over batches: what leaving one out changes, all p and batches in one stack.
+            left = [
+                self._ends(
+                    weights,
+                    (self._information.sum(axis=0) - self._information[b]) / (BATCHES - 1),
+                    (self._relative.sum(axis=0) - self._relative[b]) / (BATCHES - 1),
+                    rows,
+                )
+                for b in range(BATCHES)
+            ]
+            deviations = np.array(left) - np.mean(left, axis=0)
+            errors = np.sqrt((BATCHES - 1) / BATCHES * (deviations**2).sum(axis=0))
+        return RatioCurve(grid, ends[:, 0], ends[:, 1], errors[:, 0], errors[:, 1])
+
+    def threshold(self, ratio: float = 4.0) -> float | None:
+        """The smallest p at which C_gauss is ``ratio`` times C_strong in some direction.
+
+        None where it stays below up to p = 0.999.
+        """
+        positive("ratio", ratio)
+        information, relative = self._information.mean(axis=0), self._relative.mean(axis=0)
+
+        def above(p: float | Array) -> Array:
+            weights = _size_weights(self.dimension, np.atleast_1d(p))
+            return self._ends(weights, information, relative, None)[:, 1] - ratio
+
+        # The curve need not be monotone; the grid is dense near 0, where condition numbers bite.
+        grid = np.concatenate([[0.0], np.geomspace(1e-8, 0.05, 40), np.linspace(0.06, 0.999, 60)])
+        crossed = np.flatnonzero(above(grid) >= 0)
+        if crossed.size == 0:
+            return None
+        first = int(crossed[0])
+        if first == 0:
+            return 0.0
+        return float(brentq(lambda p: above(p)[0], grid[first - 1], grid[first], xtol=1e-12))
+
+    def _ends(
+        self, weights: Array, information: Array, relative: Array, transform: Array | None
+    ) -> Array:
+        """Smallest and largest ratio for each row of size weights, shape (c, 2)."""
+        d = self.dimension
+        total = (weights @ information.reshape(d + 1, d * d)).reshape(-1, d, d)
+        rate = 2 * (weights @ relative)[:, None]
+        factor = np.linalg.cholesky(self.covariance)
+        inner = transpose(factor) @ total @ factor
+        if transform is None:
+            return rate / np.linalg.eigvalsh(inner)[:, [-1, 0]]
+        # T C_gauss T' = F' inv(inner) F and T C_strong T' = F'F / rate with F = inv(L) T'.
+        rows = np.linalg.solve(factor, transform.T)
+        orthogonal, _ = np.linalg.qr(rows)
+        seen = orthogonal.T @ np.linalg.solve(
+            inner, np.broadcast_to(orthogonal, (len(inner), *orthogonal.shape))
+        )
+        return rate * np.linalg.eigvalsh((seen + transpose(seen)) / 2)[:, [0, -1]]
 
     def _make_sums(self, per_batch: int, rng: np.random.Generator) -> None:
         d, count = self.dimension, 1 if self.exact_sum else BATCHES
@@ -219,16 +327,14 @@ class PatternSums:
             float(rate.mean()),
         )
 
-    def _limits(
-        self, p: float, batches: slice | Indices
-    ) -> tuple[Array, float, Array, Array, float]:
-        weights = binom.pmf(np.arange(self.dimension + 1), self.dimension, 1 - p)
+    def _limits(self, p: float) -> tuple[Array, float, Array, Array, float]:
+        weights = _size_weights(self.dimension, np.array([p]))[0]
         return (
-            np.tensordot(weights, self._information[batches].mean(axis=0), axes=1),
-            float(weights @ self._relative[batches].mean(axis=0)),
-            np.tensordot(weights, self._spread[batches].mean(axis=0), axes=1),
-            weights @ self._cross[batches].mean(axis=0),
-            float(weights @ self._square[batches].mean(axis=0)),
+            np.tensordot(weights, self._information.mean(axis=0), axes=1),
+            float(weights @ self._relative.mean(axis=0)),
+            np.tensordot(weights, self._spread.mean(axis=0), axes=1),
+            weights @ self._cross.mean(axis=0),
+            float(weights @ self._square.mean(axis=0)),
         )
 
     def _ratios(self, information: Array, relative: float) -> Array:
@@ -238,17 +344,50 @@ class PatternSums:
         inner = np.linalg.eigvalsh(transpose(factor) @ information @ factor)
         return 2 * relative / inner[::-1]
 
-    def _ratio_errors(self, p: float) -> Array:
-        """Jackknife over batches: standard errors of the smallest and largest ratio."""
-        if self.exact_sum:
-            return np.zeros(2)
-        every = np.arange(BATCHES)
-        ends = []
-        for left_out in every:
-            information, relative, *_ = self._limits(p, every[every != left_out])
-            ends.append(self._ratios(information, relative)[[0, -1]])
-        deviations = np.array(ends) - np.mean(ends, axis=0)
-        return np.sqrt((BATCHES - 1) / BATCHES * (deviations**2).sum(axis=0))
+
+def finite_ratios(
+    covariance: ArrayLike,
+    theta: ArrayLike,
+    noise: float,
+    p: float,
+    agents: int,
+    draws: int,
+    seed: int = 0,
+    transform: ArrayLike | None = None,
+) -> Array:
+    """Smallest and largest ratio of C_gauss to C_strong among finitely many random agents.
+
+    Returns
+    -------
+    array, shape (draws, 2)
+        Only of draws in which every feature is seen by somebody, so there may be fewer rows.
+    """
+    matrix = covariance_matrix(finite_array("covariance", covariance, ndim=2))
+    d = matrix.shape[0]
+    whole("draws", draws, low=1)
+    rng = np.random.default_rng(whole("seed", seed, low=0))
+    factor = np.linalg.cholesky(matrix)
+    rows = None if transform is None else finite_array("transform", transform, ndim=2)
+    basis = None if rows is None else np.linalg.qr(np.linalg.solve(factor, rows.T))[0]
+    found = []
+    for _ in range(draws):
+        views = independent(agents, d, p, rng)
+        if unseen_features(views, d).size:
+            continue
+        problem = Problem(matrix, theta, noise, views)
+        rate = 2 * (1 / problem.unexplained).sum()
+        inner = factor.T @ problem.information @ factor
+        if basis is None:
+            found.append(rate / np.linalg.eigvalsh(inner)[[-1, 0]])
+        else:
+            seen = np.linalg.eigvalsh(basis.T @ np.linalg.solve(inner, basis))
+            found.append(rate * seen[[0, -1]])
+    return np.array(found).reshape(-1, 2)
+
+
+def _size_weights(d: int, ps: Array) -> Array:
+    """Probability of a view of size k at each p, shape (c, d + 1)."""
+    return np.asarray(binom.pmf(np.arange(d + 1), d, 1 - ps[:, None]))
 
 
 def _all_patterns(d: int, k: int) -> Indices:

@@ -59,7 +59,7 @@ def hero(world: cc.Scenario, problem: cc.Problem) -> None:
     )
     left, right = st.columns([2, 1], vertical_alignment="center")
     with right:
-        st.session_state["sees"] = state.lesson().sees
+        state.hold("sees", state.lesson().sees)
         st.slider(
             "Features each agent sees", 1, state.MOST_SEEN, key="sees", on_change=_slid,
             help="Of six. The more their views overlap, the more agents can learn from each other.",

@@ -35,12 +35,19 @@ PALETTE: dict[str, Style] = {
     "pooled_moments": Style("#B8860B", "dashdot", "star"),
     "naive_collab": Style("#BB5566", "dot", "x"),
     "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
+    "identity": Style("#AA4499", "dash", "hexagon-open"),
+    "tilted": Style("#D62728", "dash", "hexagon"),
     "exact": Style("#E69F00", "solid", "line-ew"),
     "strong": Style("#888888", "dash", "line-ew"),
 }
 
-#: Names of the bounds that are no method's covariance.
-BOUND_LABELS = {"exact": "Exact bound", "strong": "C_strong (paper)"}
+#: Names of covariances that are no method's.
+BOUND_LABELS = {
+    "identity": "Identity weights",
+    "tilted": "Tilted weights",
+    "exact": "Exact bound",
+    "strong": "C_strong (paper)",
+}
 
 #: From cool (negative) over neutral to warm (positive), readable on both themes.
 DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]

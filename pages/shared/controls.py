@@ -96,19 +96,19 @@ def control(name: str) -> None:
     key, value = f"control-{name}", getattr(world, name)
     shared = {"key": key, "help": field.help or None, "on_change": _changed, "args": (name,)}
     if name in LOG_SCALES:
-        st.session_state[key] = value
+        state.hold(key, value)
         st.select_slider(
             field.label, sorted({*LOG_SCALES[name], value}), format_func=_plain, **shared
         )
     elif field.kind == "choice":
-        st.session_state[key] = value
+        state.hold(key, value)
         st.selectbox(field.label, field.choices, format_func=lambda word: WORDS[word], **shared)
     elif field.kind in ("numbers", "matrix"):
-        st.session_state[key] = _as_text(field, value)
+        state.hold(key, _as_text(field, value))
         draw = st.text_area if field.kind == "matrix" else st.text_input
         draw(field.label, **shared)
     elif name == "seed":
-        st.session_state[key] = value
+        state.hold(key, value)
         st.number_input(field.label, int(field.low), int(field.high), step=1, **shared)
     else:
         _slider(name, field, world, shared)
@@ -119,7 +119,7 @@ def _slider(name: str, field: Field, world: Scenario, shared: dict) -> None:
     low, high = kind(field.low), kind(_highest(name, field, world))
     if high <= low:
         return
-    st.session_state[shared["key"]] = getattr(world, name)
+    state.hold(shared["key"], getattr(world, name))
     st.slider(field.label, low, high, step=STEP.get(name, 1), **shared)
 
 

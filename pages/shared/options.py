@@ -117,8 +117,9 @@ def number(
 
 
 def put(name: str, text: str) -> None:
-    """Set a choice from elsewhere, such as a click in a figure."""
+    """Set a choice, by its widget or from elsewhere, such as a click in a figure."""
     state.options()[name] = text
+    state.touch()
 
 
 def _option(
@@ -141,7 +142,7 @@ def _option(
     if state.lesson().figure:
         return value
     key = f"option-{name}"
-    st.session_state[key] = value
+    state.hold(key, value)
 
     def changed() -> None:
         put(name, to_text(st.session_state[key]))

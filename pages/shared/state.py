@@ -63,16 +63,19 @@ def chrome_hidden() -> bool:
 def change(**changes: object) -> None:
     """Change the world; what that makes impossible is put right and said."""
     st.session_state["scenario"], st.session_state["notices"] = scenario().nearest(**changes)
+    touch()
 
 
 def replace_scenario(other: Scenario) -> None:
     """Go to another world."""
     st.session_state["scenario"], st.session_state["notices"] = other, []
+    touch()
 
 
 def change_lesson(**changes: object) -> None:
     """Change what is left out, or the position in the story."""
     st.session_state["lesson"] = replace(lesson(), **changes)  # type: ignore[arg-type]
+    touch()
 
 
 def options() -> dict[str, str]:
@@ -90,10 +93,31 @@ def notices() -> list[str]:
     return st.session_state.get("notices", [])
 
 
+def touch() -> None:
+    """Note that a person has just changed something, so that the URL's word is not the last.
+
+    A quick person's change can reach the server with the URL of two runs ago: the browser had not
+    drawn the last one yet.
+    """
+    st.session_state["touched"] = True
+
+
+def hold(key: str, value: object) -> None:
+    """Make the widget of this key show a value.
+
+    Only where it shows another one: a value that is set is sent to the browser, and would undo
+    what a quick person has changed there since this run began.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+
 def read_url() -> None:
     """Take over what the URL says, unless this session wrote it."""
     given = st.query_params.to_dict()
     first = "scenario" not in st.session_state
+    if st.session_state.pop("touched", False) and not first:
+        return
     if not first and (not given or given == st.session_state.get("written")):
         # Moving between pages clears the URL; the session remembers.
         return
