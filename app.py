@@ -13,7 +13,9 @@ st.navigation(
         "": [st.Page("pages/start.py", title="Start", default=True)],
         "Explore": [
             st.Page("pages/playground.py", title="Playground"),
+            st.Page("pages/ellipses.py", title="Ellipses"),
             st.Page("pages/error_vs_n.py", title="Error vs n"),
+            st.Page("pages/lower_bounds.py", title="Lower bounds"),
             st.Page("pages/methods.py", title="Methods & messages"),
         ],
     },

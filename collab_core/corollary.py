@@ -43,7 +43,7 @@ from .views import independent, unseen_features
 LARGEST_EXACT = 14
 
 #: Sampled patterns come in this many independent batches; their spread is the sampling error.
-BATCHES = 16
+BATCHES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,14 @@ class RatioCurve:
 class PatternSums:
     """Sums over missingness patterns by size: the work that all p share.
 
-    Parameters as in `corollary`.
+    Parameters as in `corollary`, and
+
+    Parameters
+    ----------
+    patterns_per_size : int
+        For d above 14, about how many patterns of each size are sampled; at least d a batch.
+    batches : int
+        Of sampled patterns, whose spread tells the error; with one there is none to tell.
     """
 
     def __init__(
@@ -159,6 +166,7 @@ class PatternSums:
         noise: float,
         *,
         patterns_per_size: int = 256,
+        batches: int = BATCHES,
         seed: int = 0,
     ) -> None:
         self.covariance = covariance_matrix(finite_array("covariance", covariance, ndim=2))
@@ -166,8 +174,10 @@ class PatternSums:
         self.theta = vector("theta", theta, self.dimension)
         self.noise = positive("noise", noise)
         self.exact_sum = self.dimension <= LARGEST_EXACT
-        per_batch = -(-whole("patterns_per_size", patterns_per_size, low=BATCHES) // BATCHES)
-        self._make_sums(per_batch, np.random.default_rng(seed))
+        self.batches = 1 if self.exact_sum else whole("batches", batches, low=1)
+        wanted = whole("patterns_per_size", patterns_per_size, low=1)
+        rounds = max(1, round(wanted / (self.batches * self.dimension)))
+        self._make_sums(rounds, np.random.default_rng(seed))
 
     @cached_property
     def condition_number(self) -> float:
@@ -227,19 +237,19 @@ class PatternSums:
             weights, self._information.mean(axis=0), self._relative.mean(axis=0), rows
         )
         errors = np.zeros_like(ends)
-        if not self.exact_sum:
+        if self.batches > 1:
             # Jackknife over batches: what leaving one out changes, all p and batches in one stack.
             left = [
                 self._ends(
                     weights,
-                    (self._information.sum(axis=0) - self._information[b]) / (BATCHES - 1),
-                    (self._relative.sum(axis=0) - self._relative[b]) / (BATCHES - 1),
+                    (self._information.sum(axis=0) - self._information[b]) / (self.batches - 1),
+                    (self._relative.sum(axis=0) - self._relative[b]) / (self.batches - 1),
                     rows,
                 )
-                for b in range(BATCHES)
+                for b in range(self.batches)
             ]
             deviations = np.array(left) - np.mean(left, axis=0)
-            errors = np.sqrt((BATCHES - 1) / BATCHES * (deviations**2).sum(axis=0))
+            errors = np.sqrt((self.batches - 1) / self.batches * (deviations**2).sum(axis=0))
         return RatioCurve(grid, ends[:, 0], ends[:, 1], errors[:, 0], errors[:, 1])
 
     def threshold(self, ratio: float = 4.0) -> float | None:
@@ -283,8 +293,8 @@ class PatternSums:
         )
         return rate * np.linalg.eigvalsh((seen + transpose(seen)) / 2)[:, [0, -1]]
 
-    def _make_sums(self, per_batch: int, rng: np.random.Generator) -> None:
-        d, count = self.dimension, 1 if self.exact_sum else BATCHES
+    def _make_sums(self, rounds: int, rng: np.random.Generator) -> None:
+        d, count = self.dimension, self.batches
         # By batch and size k: averages over patterns o of size k of
         self._information = np.zeros((count, d + 1, d, d))  # P_o' inv(Sigma_oo) P_o / s_o
         self._relative = np.zeros((count, d + 1))  #            1 / s_o
@@ -292,10 +302,10 @@ class PatternSums:
         self._cross = np.zeros((count, d + 1, d))  #            h_o / s_o^2
         self._square = np.zeros((count, d + 1))  #              1 / s_o^2
         for k in range(d + 1):
-            enumerable = self.exact_sum or math.comb(d, k) <= per_batch
+            enumerable = self.exact_sum or math.comb(d, k) <= rounds * d
             shared = self._sums_of(_all_patterns(d, k)) if enumerable else None
             for batch in range(count):
-                sums = shared or self._sums_of(_random_patterns(d, k, per_batch, rng))
+                sums = shared or self._sums_of(_random_patterns(d, k, rounds, rng))
                 (
                     self._information[batch, k],
                     self._relative[batch, k],
@@ -395,6 +405,13 @@ def _all_patterns(d: int, k: int) -> Indices:
     return np.array(list(combinations(range(d), k)), dtype=np.intp).reshape(math.comb(d, k), k)
 
 
-def _random_patterns(d: int, k: int, count: int, rng: np.random.Generator) -> Indices:
-    """Uniformly random subsets of size k, shape (count, k)."""
-    return np.argsort(rng.random((count, d)), axis=1)[:, :k]
+def _random_patterns(d: int, k: int, rounds: int, rng: np.random.Generator) -> Indices:
+    """Random subsets of size k, shape (rounds * d, k), every feature in equally many of them.
+
+    All windows of length k on a circle of shuffled features, for each of some shuffles. A window
+    is a uniformly random subset; the balance keeps chance from favouring a feature, which would
+    make the smallest eigenvalue of the information too small and the largest ratio too large.
+    """
+    shuffled = np.argsort(rng.random((rounds, d)), axis=1)
+    windows = (np.arange(d)[:, None] + np.arange(k)) % d
+    return shuffled[:, windows].reshape(rounds * d, k)

@@ -150,6 +150,11 @@ def radius(level: float) -> float:
     return float(np.sqrt(chi2.ppf(fraction("level", level), 2)))
 
 
+def interval_reach(level: float) -> float:
+    """How many standard deviations an interval of this level reaches on a line."""
+    return float(np.sqrt(chi2.ppf(fraction("level", level), 1)))
+
+
 def outline(seen: ArrayLike, centre: ArrayLike, level: float, points: int = 97) -> Array:
     """Points of the ellipse ``(x - c)' inv(seen) (x - c) = chi2(level)``, shape (points, 2).
 
@@ -320,6 +325,16 @@ def naive_centre(problem: Problem, target: Target = "full") -> Array:
     """Where the naive average gathers instead of the truth, shape (d,) or (d_i,)."""
     limit = bounds.naive_collab(problem).theta
     return limit if target == "full" else limit[problem.views[int(target)]]
+
+
+def most_biased(problem: Problem, target: Target = "full") -> tuple[int, int]:
+    """The two coefficients that naive averaging gets most wrong, where its cloud is seen aside.
+
+    The same one twice where there is only one.
+    """
+    gap = np.abs(naive_centre(problem, target) - truth(problem, target))
+    order_of = np.argsort(-gap, kind="stable")
+    return int(order_of[0]), int(order_of[min(1, order_of.size - 1)])
 
 
 def picture(

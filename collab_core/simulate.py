@@ -173,12 +173,8 @@ class ErrorCurve:
         row: dict[str, object] = {"n": n, "method": method}
         row |= dict.fromkeys(("mean", "low", "high", *QUANTILES), pd.NA)
         if errors.size:
-            row["mean"] = mean = float(errors.mean())
+            row["mean"], row["low"], row["high"] = _mean_interval(errors)
             row |= {name: float(np.quantile(errors, q)) for name, q in QUANTILES.items()}
-            if errors.size > 1:
-                spread = errors.std(ddof=1) / np.sqrt(errors.size)
-                half = float(student.ppf(0.975, errors.size - 1) * spread)
-                row["low"], row["high"] = max(mean - half, 0.0), mean + half
         # Where a method does not exist, a formula for large n says nothing about it.
         exists = errors.size or (method, n) not in self.notes
         row["theory"] = theory if theory is not None and exists else pd.NA
@@ -415,6 +411,32 @@ def path_frame(paths: Mapping[int, Sample], coordinates: Sequence[int]) -> pd.Da
     ]
     names = ["n", "method", "trial", *(f"c{j}" for j in range(len(columns)))]
     return pd.concat(parts, ignore_index=True)[names] if parts else pd.DataFrame(columns=names)
+
+
+def quadratic_errors(sample: Sample, form: Array, n: int) -> pd.DataFrame:
+    """``n`` times the mean of ``(estimate - truth)' S (estimate - truth)``, a row a method.
+
+    Returns
+    -------
+    DataFrame
+        ``method``, ``mean``, ``low`` and ``high`` (95% interval of the mean over trials).
+    """
+    rows = []
+    for method, values in sample.estimates.items():
+        gap = values - sample.truth
+        mean, low, high = _mean_interval(n * ((gap @ form) * gap).sum(axis=1))
+        rows.append({"method": method, "mean": mean, "low": low, "high": high})
+    return pd.DataFrame(rows, columns=["method", "mean", "low", "high"])
+
+
+def _mean_interval(errors: Array) -> tuple[float, Any, Any]:
+    """Mean over trials and its 95% interval by Student's t; one trial has no interval."""
+    mean = float(errors.mean())
+    if errors.size < 2:
+        return mean, pd.NA, pd.NA
+    spread = errors.std(ddof=1) / np.sqrt(errors.size)
+    half = float(student.ppf(0.975, errors.size - 1) * spread)
+    return mean, max(mean - half, 0.0), mean + half
 
 
 def draw_moments(problem: Problem, n: int, seed: int = 0) -> list[Moments]:

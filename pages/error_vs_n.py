@@ -1,6 +1,7 @@
 """Error vs n: the paper's synthetic experiment, live, for the world of the sidebar."""
 
 from dataclasses import astuple, dataclass
+from threading import Event
 
 import numpy as np
 import streamlit as st
@@ -10,7 +11,7 @@ from collab_core import figures
 from collab_core.simulate import DEFAULT_METHODS, ErrorCurve, Sample, Settings
 from pages.shared import options, run
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.shell import error_box, page, words
+from pages.shared.shell import error_box, heading, page, words
 
 LAWS = {
     "gaussian": "Gaussian",
@@ -43,16 +44,12 @@ class Choices:
 
 def main() -> None:
     with page() as scenario:
-        words("# Error against n")
+        part = heading("Error against n", PARTS)
         try:
             problem = scenario.problem()
         except (ValueError, ArithmeticError) as reason:
             error_box(f"This world cannot be simulated: {reason}.")
             return
-        part = options.pick(
-            "part", "Show", list(PARTS), "curves", words=PARTS.get, widget=st.segmented_control,
-            label_visibility="collapsed",
-        )  # fmt: skip
         if part == "curves":
             curves(scenario, problem)
         else:
@@ -68,7 +65,7 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         error_box("Pick at least one method.")
         return
 
-    def work(report: run.Report, cancel: object) -> dict[object, ErrorCurve]:
+    def work(report: run.Report, cancel: Event) -> dict[object, ErrorCurve]:
         return cc.simulate.error_curves(
             problem,
             choices.sample_sizes,
@@ -287,7 +284,7 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
         error_box(f"Agent {target + 1} sees nothing: there is nothing to estimate. Pick another.")
         return
     names = [f"x{j + 1}" for j in view]
-    usual = most_biased(problem, target)
+    usual = cc.ellipses.most_biased(problem, target)
     with second:
         across = options.pick("x", "Across", range(view.size), usual[0], words=names.__getitem__)
     with third:
@@ -298,7 +295,7 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
                           words=lambda n: f"{n:,}")  # fmt: skip
     methods = [key for key in CLOUD if key != "local" or target != "full"]
 
-    def work(report: run.Report, cancel: object) -> dict[int, Sample]:
+    def work(report: run.Report, cancel: Event) -> dict[int, Sample]:
         return cc.simulate.sample_paths(
             problem, sizes, CLOUD_TRIALS, methods, target, seed=scenario.seed, progress=report,
             cancel=cancel,
@@ -332,17 +329,6 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
         "cloud", (scenario, target, sizes), work, draw, label="Simulate",
         help="Draws the agents' data, more and more of it.", auto=True,
     )  # fmt: skip
-
-
-def most_biased(problem: cc.Problem, target: str | int) -> tuple[int, int]:
-    """The two coefficients that naive averaging gets most wrong, where its cloud is seen aside."""
-    if target == "full":
-        gap = cc.bounds.naive_collab(problem).theta - problem.theta
-    else:
-        view = problem.views[target]
-        gap = cc.bounds.naive_collab(problem).theta[view] - problem.local_theta(target)
-    order = np.argsort(-np.abs(gap), kind="stable")
-    return int(order[0]), int(order[min(1, order.size - 1)])
 
 
 def path_sizes(problem: cc.Problem) -> tuple[int, ...]:

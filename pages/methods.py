@@ -12,11 +12,11 @@ from collab_core import figures
 from collab_core.messages import Message
 from pages.shared import options
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.shell import error_box, page, words
+from pages.shared.shell import error_box, heading, page, words
 
 PARTS = {
-    "table": "Methods compared",
-    "exchange": "The exchange, step by step",
+    "table": "Compared",
+    "exchange": "The exchange",
     "leaving": "If an agent leaves",
 }
 
@@ -49,22 +49,16 @@ def messages(scenario: cc.Scenario, seed: int) -> list[Message]:
 
 def main() -> None:
     with page() as scenario:
-        words("# Methods & messages")
+        part = heading("Methods & messages", PARTS)
         try:
             problem = scenario.problem()
         except (ValueError, ArithmeticError) as reason:
             error_box(f"This world has no full-feature model to compare: {reason}.")
             return
-        first, second = st.columns([3, 1], vertical_alignment="bottom")
-        with first:
-            part = options.pick(
-                "part", "Show", list(PARTS), "table", words=PARTS.get,
-                widget=st.segmented_control, label_visibility="collapsed",
-            )  # fmt: skip
-        with second:
-            agent = options.pick("agent", "Agent", range(problem.agents), 0,
-                                 words=lambda i: f"Agent {i + 1}",
-                                 label_visibility="collapsed")  # fmt: skip
+        agent = options.pick(
+            "agent", "Agent", range(problem.agents), 0, words=lambda i: f"Agent {i + 1}",
+            label_visibility="collapsed", width=200,
+        )  # fmt: skip
         match part:
             case "table":
                 compared(scenario, problem, agent)

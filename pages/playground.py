@@ -1,5 +1,7 @@
 """Playground: pick a world, and see at once who gains what from working together."""
 
+from threading import Event
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -212,7 +214,7 @@ def add_agent() -> None:
 def simulation(scenario: cc.Scenario, comparison: pd.DataFrame) -> None:
     problem = scenario.problem()
 
-    def work(report: run.Report, cancel: object) -> cc.simulate.ErrorCurve:
+    def work(report: run.Report, cancel: Event) -> cc.simulate.ErrorCurve:
         return cc.simulate.error_curve(
             problem, [scenario.n], TRIALS, SIMULATED, seed=scenario.seed, progress=report,
             cancel=cancel,

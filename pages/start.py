@@ -61,7 +61,8 @@ def hero(world: cc.Scenario, problem: cc.Problem) -> None:
     with right:
         state.hold("sees", state.lesson().sees)
         st.slider(
-            "Features each agent sees", 1, state.MOST_SEEN, key="sees", on_change=_slid,
+            "Features each agent sees", 1, state.MOST_SEEN, state.lesson().sees, key="sees",
+            on_change=_slid,
             help="Of six. The more their views overlap, the more agents can learn from each other.",
         )  # fmt: skip
         together = worth["alone"].sum() / worth["together"].sum()

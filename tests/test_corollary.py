@@ -138,3 +138,134 @@ def test_hard_worlds_stay_finite():
             limit = corollary(covariance, theta, 1e-3, p)
             assert np.isfinite(limit.gauss).all()
             assert limit.ratios[0] >= 2 - 1e-6
+
+
+# Curves, thresholds, maps ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_a_curve_is_its_points(d):
+    covariance, theta = world(d, 30.0)
+    sums = PatternSums(covariance, theta, 0.6)
+    ps = [0.0, 1e-6, 0.2, 0.9, 0.999]
+    curve = sums.curve(ps)
+    for i, p in enumerate(ps):
+        ratios = sums.at(p).ratios
+        assert_allclose([curve.low[i], curve.high[i]], ratios[[0, -1]], rtol=1e-9)
+    assert list(curve.frame) == ["p", "low", "high", "low_error", "high_error"]
+
+
+def test_a_curve_in_chosen_directions_is_direct_computation():
+    covariance, theta = world(5, 20.0)
+    sums = PatternSums(covariance, theta, 1.0)
+    rng = np.random.default_rng(0)
+    view = cc.geometry.Geometry(covariance, [[0, 2, 3], [0, 1, 2, 3, 4]]).transform(0)
+    for rows in (rng.standard_normal((1, 5)), rng.standard_normal((3, 5)), view):
+        curve = sums.curve([0.1, 0.6], rows)
+        for i, p in enumerate((0.1, 0.6)):
+            limit = sums.at(p)
+            gauss, strong = (rows @ C @ rows.T for C in (limit.gauss, limit.strong))
+            expected = eigh(gauss, strong, eigvals_only=True)
+            assert_allclose([curve.low[i], curve.high[i]], expected[[0, -1]], rtol=1e-8)
+    u = rng.standard_normal((1, 5))
+    assert_allclose(sums.curve([0.3], u).low, sums.curve([0.3], u).high)
+
+
+@pytest.mark.parametrize("condition", [1.0, 10.0, 1e6])
+@pytest.mark.parametrize("noise", [0.1, 1.0, 10.0])
+def test_the_threshold_is_where_the_ratio_is_four_and_beyond_p_star(condition, noise):
+    covariance, theta = world(7, condition)
+    sums = PatternSums(covariance, theta, noise)
+    threshold = sums.threshold(4.0)
+    assert sums.at(threshold).ratios[-1] == pytest.approx(4, rel=1e-6)
+    assert threshold >= sums.p_star
+    before = np.linspace(0, 0.999 * threshold, 50)
+    assert (sums.curve(before).high < 4).all()
+
+
+def test_a_ratio_never_reached_has_no_threshold_and_one_below_two_has_zero():
+    sums = PatternSums(*world(3, 2.0), 1.0)
+    assert sums.threshold(1e9) is None
+    assert sums.threshold(1.5) == 0.0
+
+
+def test_an_isotropic_world_has_its_threshold_at_one_half():
+    """Sigma = I and little signal: K = (1 - p) I / s, so the ratio is 2 / (1 - p); sampled too."""
+    for d in (6, 20, 40):
+        theta = np.full(d, 1e-3 / np.sqrt(d))
+        assert PatternSums(np.eye(d), theta, 1.0).threshold(4.0) == pytest.approx(0.5, abs=1e-4)
+
+
+def test_sampled_patterns_agree_with_exact_sums_within_their_error(monkeypatch):
+    covariance, theta = world(9, 30.0)
+    ps = [0.01, 0.2, 0.6]
+    exact = PatternSums(covariance, theta, 0.8).curve(ps)
+    monkeypatch.setattr(module, "LARGEST_EXACT", 4)
+    off = []
+    for seed in range(20):
+        curve = PatternSums(covariance, theta, 0.8, patterns_per_size=72, seed=seed).curve(ps)
+        assert (curve.high_error[1:] > 0).all()
+        off.append((curve.high[1:] - exact.high[1:]) / curve.high_error[1:])
+    # 40 deviations in standard errors, from eight batches each: a t law with 7 degrees.
+    assert np.sqrt(np.mean(np.square(off))) < 2.2
+    assert np.abs(np.mean(off)) < 1.2
+
+
+def test_balanced_patterns_hold_every_feature_equally_often():
+    patterns = module._random_patterns(17, 5, 3, np.random.default_rng(0))
+    assert patterns.shape == (51, 5)
+    assert (np.bincount(patterns.ravel(), minlength=17) == 15).all()
+    assert all(len(set(row)) == 5 for row in patterns.tolist())
+
+
+def test_finitely_many_agents_close_in_on_the_limit():
+    covariance, theta = world(6, 10.0)
+    sums = PatternSums(covariance, theta, 1.0)
+    limit = sums.at(0.4).ratios[-1]
+    spread = []
+    for agents in (30, 300, 3000):
+        found = module.finite_ratios(covariance, theta, 1.0, 0.4, agents, 12, seed=1)
+        spread.append(np.abs(found[:, 1] / limit - 1).mean())
+    assert spread[0] > spread[1] > spread[2]
+    assert spread[2] < 0.05
+    u = np.eye(6)[[2]]
+    along = module.finite_ratios(covariance, theta, 1.0, 0.4, 3000, 6, seed=1, transform=u)
+    assert_allclose(along[:, 1], sums.curve([0.4], u).high[0], rtol=0.1)
+
+
+def test_draws_in_which_nobody_sees_a_feature_are_left_out():
+    found = module.finite_ratios(*world(8), 1.0, 0.95, 2, 10)
+    assert found.shape == (0, 2)
+
+
+def test_the_map_is_each_world_by_itself_and_never_below_one():
+    scenario = cc.Scenario(d=6, spikes=0, seed=2)
+    reports = []
+    frame = cc.landscape.threshold_map(
+        scenario, [1.0, 100.0], [0.1, 10.0], progress=lambda share, part: reports.append(share)
+    )
+    assert reports == [0.25, 0.5, 0.75, 1.0]
+    assert (frame["ratio"] >= 1).all()
+    for row in frame.itertuples():
+        there = cc.landscape.world_at(scenario, row.kappa, row.snr)
+        sums = PatternSums(there.covariance, there.coefficients, there.sigma)
+        assert sums.signal_to_noise == pytest.approx(row.snr)
+        assert sums.condition_number == pytest.approx(row.kappa, rel=1e-6)
+        assert row.threshold == pytest.approx(sums.threshold(4.0))
+        assert row.p_star == pytest.approx(sums.p_star)
+
+
+def test_a_map_without_signal_says_so():
+    with pytest.raises(ValueError, match="theta must not be 0"):
+        cc.landscape.threshold_map(cc.Scenario(d=4, spikes=0, theta_scale=0.0), [1.0], [1.0])
+
+
+def test_the_chain_is_generalised_eigenvalues():
+    problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
+    gauss, middle, strong = cc.bounds.chain_ratios(problem)
+    bounds = cc.bounds.gauss(problem), cc.bounds.strong(problem)
+    assert_allclose(gauss, eigh(*bounds, eigvals_only=True), rtol=1e-8)
+    between = np.linalg.inv((problem.covariance[None] / problem.unexplained[:, None, None]).sum(0))
+    assert_allclose(middle, eigh(between, bounds[1], eigvals_only=True), rtol=1e-8)
+    assert (gauss >= middle - 1e-9).all()
+    assert (middle >= strong).all()

@@ -20,8 +20,29 @@ def every_figure():
     paths = cc.simulate.sample_paths(problem, [20, 100], 10, ["collab", "naive_collab"])
     models = {"local": ("sent", [1.0, 2.0]), "collab": ("returned", [1.1, 1.9])}
     square = np.eye(3)
+    found = cc.ellipses.covariances(problem)
+    plane = cc.ellipses.coordinates(6, 0, 1)
+    sample = cc.simulate.sample_estimates(problem, 100, 10, ["collab", "naive_collab"])
+    drawn = cc.ellipses.picture(found, plane, problem.theta, 100, 0.9, sample.estimates)
+    sums = cc.bounds.PatternSums(problem.covariance, problem.theta, 1.0)
+    ratios = sums.curve([0.01, 0.1, 0.5]).frame
+    banded = ratios.assign(high_error=0.1)
+    draws = ratios[["p", "low", "high"]]
+    cells = cc.landscape.threshold_map(cc.Scenario(d=3, spikes=0), [1.0, 10.0], [0.1, 1.0])
+    at = {"p_star": sums.p_star, "threshold": 0.2}
     title = {"title": "A finding"}
     return {
+        "ellipses": figures.ellipses(drawn, ("u", "v"), **title),
+        "played": figures.played_ellipses({"1": drawn, "2": drawn}, ("u", "v"), "p = ", **title),
+        "ellipse matrix": figures.ellipse_matrix(
+            found, problem.theta, [0, 2, 3], ["a", "b", "c"], 100, 0.9, **title
+        ),
+        "intervals": figures.intervals({"collab": 0.5, "strong": 0.2}, 1.0, "x1", **title),
+        "ratio": figures.ratio_against_p(ratios, here=0.3, draws=draws, **at, **title),
+        "ratio sampled": figures.ratio_against_p(banded, **at, **title),
+        "map": figures.threshold_map(cells, "ratio", "ratio", here=(5.0, 0.5), **title),
+        "chain": figures.chain(cc.bounds.chain_ratios(problem), **title),
+        "loss": figures.loss_along([-1, 0, 1, 2], [1.5, 1, 1.5, 3], **title),
         "covariance": figures.covariance_heatmap(problem.covariance, **title),
         "spectrum": figures.spectrum([3.0, 1.0, 0.1], **title),
         "views": figures.view_matrix(problem.mask, **title),

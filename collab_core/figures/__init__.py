@@ -6,7 +6,9 @@ Figures are put together from plain dictionaries and not validated by Plotly at 
 that took most of a redraw; a test validates every one of them.
 """
 
+from .bounds import chain, loss_along, ratio_against_p, threshold_map
 from .clouds import estimate_clouds
+from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
 from .errors import (
     bytes_lines,
     error_against_bytes,
@@ -32,21 +34,29 @@ __all__ = [
     "PALETTE",
     "agent_names",
     "bytes_lines",
+    "chain",
     "coefficients_by_agent",
     "covariance_heatmap",
+    "ellipse_matrix",
+    "ellipses",
     "error_against_bytes",
     "error_curve",
     "error_lines",
     "errors_by_method",
     "estimate_clouds",
     "feature_names",
+    "intervals",
     "label",
     "log_axis",
+    "loss_along",
     "matrix_with_column",
     "models_of_agent",
+    "played_ellipses",
+    "ratio_against_p",
     "rise_by_agent",
     "shares_by_agent",
     "spectrum",
+    "threshold_map",
     "view_matrix",
     "worth_by_agent",
 ]

@@ -156,10 +156,10 @@ def threshold_map(
         f"κ = {row.kappa:.3g}, SNR = {row.snr:.3g}<br>p* = {row.p_star:.2g}<br>"
         + (
             f"factor 4 reached at p = {row.threshold:.2g}<br>{row.ratio:.3g} times p*"
-            if pd.notna(row.threshold)
+            if reached
             else "factor 4 never reached"
         )
-        for row in known.itertuples()
+        for row, reached in zip(known.itertuples(), known["threshold"].notna(), strict=True)
     ]
     ticks = np.unique(np.round(np.linspace(values.min(), values.max(), 5), 2))
     traces: list[Trace] = [
@@ -195,13 +195,13 @@ def threshold_map(
                 "hovertemplate": "this world<extra></extra>",
             }
         )  # fmt: skip
-    inside = here is not None
+    marked = [] if here is None else [here]
     return figure(
         traces,
         title=title,
         height=height,
-        x=log_axis("condition number κ", [*known["kappa"], *([here[0]] if inside else [])], 0.08),
-        y=log_axis("signal to noise", [*known["snr"], *([here[1]] if inside else [])], 0.08),
+        x=log_axis("condition number κ", [*known["kappa"], *(at for at, _ in marked)], 0.08),
+        y=log_axis("signal to noise", [*known["snr"], *(at for _, at in marked)], 0.08),
     )
 
 

@@ -52,7 +52,7 @@ def played_ellipses(
         The frame shown at first.
     """
     steps = list(frames)
-    active = steps.index(at) if at in frames else 0
+    active = steps.index(at) if at is not None and at in frames else 0
 
     def traces_of(frame: pd.DataFrame) -> list[Trace]:
         return [*_clouds(frame), *_outlines(frame), _cross(frame)]
@@ -162,9 +162,7 @@ def intervals(
     )
 
 
-def _drawn(
-    plane: Plane, C: np.ndarray, truth: np.ndarray, n: float, level: float
-) -> np.ndarray:
+def _drawn(plane: Plane, C: np.ndarray, truth: np.ndarray, n: float, level: float) -> np.ndarray:
     return outline(plane.of(C) / n, plane.points(truth), level)
 
 

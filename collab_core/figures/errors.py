@@ -123,6 +123,7 @@ def errors_by_method(
     title: str,
     height: int = 380,
     simulated: pd.DataFrame | None = None,
+    axis: str = "expected error of a model for all features",
 ) -> go.Figure:
     """Draw the error of methods and bounds (`whatif.comparison`) as points on a log axis.
 
@@ -179,7 +180,7 @@ def errors_by_method(
         traces,
         title=title,
         height=height,
-        x=log_axis("expected error of a model for all features", errors, room=0.25),
+        x=log_axis(axis, errors, room=0.25),
         y={"autorange": "reversed", "type": "category", "showgrid": True},
     )
 

@@ -137,12 +137,12 @@ def player(names: Sequence[str], active: int, what: str) -> dict[str, Any]:
     return {
         "updatemenus": [
             {"type": "buttons", "direction": "left", "buttons": buttons, "showactive": False,
-             "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "pad": {"t": 44},
+             "x": 0, "xanchor": "left", "y": 0, "yanchor": "top", "pad": {"t": 50},
              "bgcolor": grey, "bordercolor": grey}
         ],
         "sliders": [
             {"active": active, "steps": steps, "x": 0, "len": 1, "y": 0, "yanchor": "top",
-             "pad": {"t": 62, "b": 4}, "currentvalue": {"prefix": what, "xanchor": "right"},
+             "pad": {"t": 66, "b": 4}, "currentvalue": {"prefix": what, "xanchor": "right"},
              "bgcolor": grey, "bordercolor": grey, "transition": {"duration": MOVES}}
         ],
     }  # fmt: skip

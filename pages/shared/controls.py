@@ -97,19 +97,22 @@ def control(name: str) -> None:
     shared = {"key": key, "help": field.help or None, "on_change": _changed, "args": (name,)}
     if name in LOG_SCALES:
         state.hold(key, value)
-        st.select_slider(
-            field.label, sorted({*LOG_SCALES[name], value}), format_func=_plain, **shared
-        )
+        scale = sorted({*LOG_SCALES[name], value})
+        st.select_slider(field.label, scale, value, format_func=_plain, **shared)
     elif field.kind == "choice":
         state.hold(key, value)
-        st.selectbox(field.label, field.choices, format_func=lambda word: WORDS[word], **shared)
+        st.selectbox(
+            field.label, field.choices, field.choices.index(value),
+            format_func=lambda word: WORDS[word], **shared,
+        )  # fmt: skip
     elif field.kind in ("numbers", "matrix"):
-        state.hold(key, _as_text(field, value))
+        text = _as_text(field, value)
+        state.hold(key, text)
         draw = st.text_area if field.kind == "matrix" else st.text_input
-        draw(field.label, **shared)
+        draw(field.label, text, **shared)
     elif name == "seed":
         state.hold(key, value)
-        st.number_input(field.label, int(field.low), int(field.high), step=1, **shared)
+        st.number_input(field.label, int(field.low), int(field.high), value, step=1, **shared)
     else:
         _slider(name, field, world, shared)
 
@@ -119,8 +122,9 @@ def _slider(name: str, field: Field, world: Scenario, shared: dict) -> None:
     low, high = kind(field.low), kind(_highest(name, field, world))
     if high <= low:
         return
-    state.hold(shared["key"], getattr(world, name))
-    st.slider(field.label, low, high, step=STEP.get(name, 1), **shared)
+    value = kind(getattr(world, name))
+    state.hold(shared["key"], value)
+    st.slider(field.label, low, high, value, STEP.get(name, 1), **shared)
 
 
 def _highest(name: str, field: Field, world: Scenario) -> float:

@@ -36,10 +36,15 @@ def pick(
                 return choice
         raise ValueError(f"{text[:20]!r} is not one of the choices")
 
-    def draw(key: str, changed: Callable[[], None]) -> None:
+    def draw(key: str, value: Any, changed: Callable[[], None]) -> None:
+        begin: dict[Any, dict[str, Any]] = {
+            st.selectbox: {"index": list(choices).index(value)},
+            st.select_slider: {"value": value},
+            st.segmented_control: {"default": value},
+        }
         widget(
             label, list(choices), key=key, on_change=changed, format_func=words, help=help,
-            disabled=disabled, **extra,
+            disabled=disabled, **begin[widget], **extra,
         )  # fmt: skip
 
     return _option(name, label, default, str, read, draw)
@@ -63,9 +68,9 @@ def several(
             raise ValueError(f"{unknown[0][:20]!r} is not one of the choices")
         return given[:most]
 
-    def draw(key: str, changed: Callable[[], None]) -> None:
+    def draw(key: str, value: list[str], changed: Callable[[], None]) -> None:
         st.multiselect(
-            label, list(choices), key=key, on_change=changed, format_func=words,
+            label, list(choices), value, key=key, on_change=changed, format_func=words,
             max_selections=most,
         )  # fmt: skip
 
@@ -80,8 +85,8 @@ def switch(name: str, label: str, default: bool = False, *, help: str | None = N
             raise ValueError(f"{text[:20]!r} is neither 0 nor 1")
         return text == "1"
 
-    def draw(key: str, changed: Callable[[], None]) -> None:
-        st.toggle(label, key=key, on_change=changed, help=help)
+    def draw(key: str, value: bool, changed: Callable[[], None]) -> None:
+        st.toggle(label, value, key=key, on_change=changed, help=help)
 
     return _option(name, label, default, lambda value: str(int(value)), read, draw)
 
@@ -95,8 +100,9 @@ def number(
     *,
     step: float = 1,
     help: str | None = None,
+    visible: bool = True,
 ) -> Any:
-    """A number on a slider, whole if its limits are. Beyond its limits the nearest is taken."""
+    """A number on a slider, whole if its limits are; read but not drawn where not visible."""
     kind = int if all(isinstance(v, int) for v in (low, high, default, step)) else float
 
     def read(text: str) -> float:
@@ -108,12 +114,28 @@ def number(
             raise ValueError(f"{text[:20]} is not between {low:g} and {high:g}")
         return given
 
-    def draw(key: str, changed: Callable[[], None]) -> None:
+    def draw(key: str, value: float, changed: Callable[[], None]) -> None:
         st.slider(
-            label, kind(low), kind(high), step=kind(step), key=key, on_change=changed, help=help
+            label, kind(low), kind(high), value, kind(step), key=key, on_change=changed, help=help
         )
 
-    return _option(name, label, kind(default), lambda value: f"{value:g}", read, draw)
+    return _option(
+        name, label, kind(default), lambda value: f"{value:g}", read, draw if visible else None
+    )
+
+
+def text(name: str, label: str, default: str, *, help: str | None = None) -> str:
+    """A line of text; what it means is for the page to say."""
+
+    def draw(key: str, value: str, changed: Callable[[], None]) -> None:
+        st.text_input(label, value, key=key, on_change=changed, help=help, max_chars=500)
+
+    return _option(name, label, default, str, str, draw)
+
+
+def get(name: str, default: str) -> str:
+    """What a choice is set to, as text."""
+    return state.options().get(name, default)
 
 
 def put(name: str, text: str) -> None:
@@ -128,7 +150,7 @@ def _option(
     default: Any,
     to_text: Callable[[Any], str],
     read: Callable[[str], Any],
-    draw: Callable[[str, Callable[[], None]], None],
+    draw: Callable[[str, Any, Callable[[], None]], None] | None,
 ) -> Any:
     value = default
     if name in state.options():
@@ -139,7 +161,7 @@ def _option(
             st.info(f"Put right: {label}: {problem}; {to_text(default)} is used.")
     if to_text(value) != to_text(default):
         state.options_in_use()[name] = to_text(value)
-    if state.lesson().figure:
+    if draw is None or state.lesson().figure:
         return value
     key = f"option-{name}"
     state.hold(key, value)
@@ -147,7 +169,7 @@ def _option(
     def changed() -> None:
         put(name, to_text(st.session_state[key]))
 
-    draw(key, changed)
+    draw(key, value, changed)
     return value
 
 

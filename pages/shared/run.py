@@ -42,8 +42,8 @@ class Job:
 
     @property
     def result(self) -> Any:
-        """The final result, or what there is of it; None before anything is."""
-        if self.running or self.future.exception() is not None:
+        """Of a run that is over: its result, or what there was of it before it failed."""
+        if self.future.exception() is not None:
             return self.partial
         return self.future.result()
 
@@ -63,6 +63,7 @@ def panel(
     label: str,
     help: str,
     auto: bool = False,
+    below: bool = False,
 ) -> None:
     """Draw the panel of one kind of run.
 
@@ -79,6 +80,8 @@ def panel(
         Of the button that starts it.
     auto : bool
         Start at once, and again whenever the signature changes.
+    below : bool
+        Buttons and progress under what is drawn, where figures matter more than the run.
     """
     slot = f"job-{key}"
     job: Job | None = st.session_state.get(slot)
@@ -99,26 +102,35 @@ def panel(
     @st.fragment(run_every=0.3 if was_running else None)
     def body() -> None:
         current: Job | None = st.session_state.get(slot)
-        if current is not None and current.running != was_running:
+        # Asked once: what is drawn and what is said of it belong to the same moment.
+        running = current is not None and current.running
+        if current is not None and running != was_running:
             # Started or finished just now: the whole page sets the clock going, or stops it.
             st.rerun()
         if current is None:
             st.button(label, key=f"start-{key}", on_click=start, help=help)
             return
-        if current.running:
+        if not below:
+            status(current, running)
+        found = current.partial if running else current.result
+        if found is not None:
+            draw(found, not running)
+        if below:
+            status(current, running)
+
+    def status(current: Job, running: bool) -> None:
+        if running:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.button("Stop", key=f"stop-{key}", on_click=current.cancel.set)
                 st.progress(current.fraction, f"{current.fraction:.0%} done")
-        else:
-            st.button("Run again", key=f"again-{key}", on_click=start, help=help, type="tertiary")
-            failure = current.future.exception()
-            if isinstance(failure, ValueError):
-                error_box(f"{failure}.")
-            elif failure is not None:
-                error_box("The run failed. Please change a setting or run it again.")
-            elif current.cancel.is_set():
-                st.caption(f"Stopped at {current.fraction:.0%}. What was computed is kept.")
-        if current.result is not None:
-            draw(current.result, not current.running)
+            return
+        st.button("Run again", key=f"again-{key}", on_click=start, help=help, type="tertiary")
+        failure = current.future.exception()
+        if isinstance(failure, ValueError):
+            error_box(f"{failure}.")
+        elif failure is not None:
+            error_box("The run failed. Please change a setting or run it again.")
+        elif current.cancel.is_set():
+            st.caption(f"Stopped at {current.fraction:.0%}. What was computed is kept.")
 
     body()

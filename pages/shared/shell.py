@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import streamlit as st
@@ -10,7 +10,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from collab_core.scenario import Scenario
 
-from . import controls, panel, state
+from . import controls, options, panel, state
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
@@ -26,6 +26,11 @@ DESK_CSS = """
 <style>
 .stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem; }
 .stMainBlockContainer h1 { padding-bottom: 0.25rem; }
+/* White on the dark theme's light blue is hard to read: chosen items in grey, on both themes. */
+[data-testid="stMultiSelect"] [data-tag] { background-color: rgba(128, 128, 128, 0.22); }
+[data-testid="stMultiSelect"] [data-tag], [data-testid="stMultiSelect"] [data-tag] * {
+  color: inherit;
+}
 /* A wide table scrolls by itself on a phone, not the page with it. */
 [data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
 </style>
@@ -85,6 +90,18 @@ def words(text: str) -> None:
     """Say something, unless a link asks for one figure only."""
     if not state.lesson().figure:
         st.markdown(text)
+
+
+def heading(title: str, parts: Mapping[str, str]) -> str:
+    """A page's title with a picker of its parts beside it; the first part is the default."""
+    left, right = st.columns([1, 1.5], vertical_alignment="bottom")
+    with left:
+        words(f"# {title}")
+    with right:
+        return options.pick(
+            "part", "Show", list(parts), next(iter(parts)), words=parts.__getitem__,
+            widget=st.segmented_control, label_visibility="collapsed",
+        )  # fmt: skip
 
 
 def error_box(sentence: str) -> None:

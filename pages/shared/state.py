@@ -103,12 +103,12 @@ def touch() -> None:
 
 
 def hold(key: str, value: object) -> None:
-    """Make the widget of this key show a value.
+    """Make a widget that is already on the screen show a value; a new one is given it as default.
 
     Only where it shows another one: a value that is set is sent to the browser, and would undo
     what a quick person has changed there since this run began.
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    if key in st.session_state and st.session_state[key] != value:
         st.session_state[key] = value
 
 

@@ -100,6 +100,8 @@ def csv_frames(monkeypatch) -> dict[str, pd.DataFrame]:
 
 def compare(key: str, frame: pd.DataFrame, found) -> None:
     """Numbers of a figure against those of its snippet, whatever shape the snippet prints."""
+    if isinstance(found, dict):
+        found = list(found.values())
     if isinstance(found, pd.DataFrame):
         numbers = frame.select_dtypes("number").columns
         for name in numbers:
@@ -114,6 +116,9 @@ def compare(key: str, frame: pd.DataFrame, found) -> None:
         "message": lambda: frame.drop(columns=["feature", "theta"]).to_numpy(),
         "server": lambda: frame.drop(columns="rhs").to_numpy(),
         "returned": lambda: frame["returned"],
+        "chain": lambda: frame.to_numpy(),
+        "loss": lambda: frame["loss"],
+        "ellipses": lambda: frame["half_width"],
     }[key]()
     np.testing.assert_allclose(
         np.asarray(found, float).ravel(), np.asarray(expected, float).ravel(), rtol=1e-9

@@ -16,6 +16,7 @@ from playwright.sync_api import expect, sync_playwright
 ROOT = Path(__file__).parents[2]
 # The first page of a fresh server imports everything, on machines that are shared.
 expect.set_options(timeout=30_000)
+DESK = {"width": 1280, "height": 800}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -71,7 +72,7 @@ def visitor():
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=system_chromium(), args=FLAGS)
-            yield browser.new_context(viewport={"width": 1280, "height": 800}).new_page(), address
+            yield browser.new_context(viewport=DESK).new_page(), address
             browser.close()
     finally:
         process.terminate()
@@ -104,9 +105,15 @@ def browser():
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def desk(browser):
+    """One context for all tests, so that the browser loads Streamlit's scripts only once."""
+    with browser.new_context(viewport=DESK) as context:
+        yield context
+
+
 @pytest.fixture
-def page(browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    tab = context.new_page()
+def page(desk):
+    tab = desk.new_page()
     yield tab
-    context.close()
+    tab.close()

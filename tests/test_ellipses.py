@@ -1,0 +1,199 @@
+"""Ellipses: their equation, their order, and how many estimates they hold."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import chi2
+
+import collab_core as cc
+from collab_core import ellipses
+
+from .worlds import problems, random_problem, smallest_eigenvalue
+
+
+def targets(problem):
+    return ["full", *(i for i in range(problem.agents) if problem.sizes[i] > 0)]
+
+
+@given(problems(), st.sampled_from([0.5, 0.9, 0.99]))
+def test_outlines_satisfy_their_equation(problem, level):
+    found = ellipses.covariances(problem)
+    if problem.dimension < 2:
+        return
+    plane = ellipses.coordinates(problem.dimension, 1, 0)
+    frame = ellipses.picture(found, plane, problem.theta, 50, level)
+    centre = problem.theta[[1, 0]]
+    for key, C in found.items():
+        points = frame[(frame["what"] == "outline") & (frame["method"] == key)][["x", "y"]]
+        gap = points.to_numpy() - centre
+        seen = C[np.ix_([1, 0], [1, 0])] / 50
+        distance = np.einsum("ij,jk,ik->i", gap, np.linalg.inv(seen), gap)
+        assert_allclose(distance, chi2.ppf(level, 2), rtol=1e-5)
+
+
+@given(problems())
+def test_order_is_that_of_eigenvalues_and_theory(problem):
+    for target in targets(problem):
+        found = ellipses.covariances(problem, target)
+        for upper, lower in (
+            ("imputation", "collab"),
+            ("identity", "collab"),
+            ("pooled_moments", "collab"),
+            ("collab", "collab_plus"),
+            ("collab_plus", "exact"),
+            ("exact", "strong"),
+            *([("local", "collab")] if target != "full" else []),
+        ):
+            A, B = found[upper], found[lower]
+            scale = np.outer(*[1 / np.sqrt(np.diagonal(B))] * 2)
+            assert smallest_eigenvalue((A - B) * scale) > -1e-5
+            compared = ellipses.order(A, B)
+            if np.linalg.cond(B * scale) < 1e8:
+                assert compared.low >= 1 - 1e-5
+            ratios = np.linalg.eigvals(np.linalg.solve(B * scale, A * scale)).real
+            assert_allclose([compared.low, compared.high], [ratios.min(), ratios.max()], rtol=1e-3)
+
+
+def test_relation_is_named():
+    base = np.diag([1.0, 2.0])
+    assert ellipses.order(base, base).relation == "equal"
+    assert ellipses.order(2 * base, base).relation == "contains"
+    assert ellipses.order(base, 2 * base).relation == "inside"
+    assert ellipses.order(np.diag([2.0, 1.0]), base).relation == "neither"
+
+
+def test_a_plane_can_hide_that_two_are_not_ordered():
+    A, B = np.diag([2.0, 2.0, 1.0]), np.diag([1.0, 1.0, 3.0])
+    frame = ellipses.comparisons({"a": A, "b": B}, ellipses.coordinates(3, 0, 1))
+    row = frame.iloc[0]
+    assert (row["relation"], row["seen"]) == ("neither", "contains")
+    crossing = ellipses.comparisons({"a": A, "b": B}, ellipses.coordinates(3, 0, 2)).iloc[0]
+    assert crossing["seen"] == "neither"
+
+
+@given(problems())
+def test_containment_in_every_plane_where_the_order_holds(problem):
+    if problem.dimension < 2:
+        return
+    found = ellipses.covariances(problem)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        plane = ellipses.own_directions(*rng.standard_normal((2, problem.dimension)), problem.dimension)  # fmt: skip  # noqa: E501
+        seen = ellipses.order(plane.of(found["collab"]), plane.of(found["strong"]))
+        assert seen.low >= 1 - 1e-6
+        whole = ellipses.order(found["collab"], found["strong"])
+        assert whole.low * (1 - 1e-6) <= seen.low <= seen.high <= whole.high * (1 + 1e-6)
+
+
+def test_most_different_directions_attain_the_extremes():
+    problem = random_problem(np.random.default_rng(1), d=5)
+    found = ellipses.covariances(problem)
+    plane = ellipses.most_different(found["imputation"], found["collab"])
+    compared = ellipses.order(found["imputation"], found["collab"])
+    u = plane.directions[0]
+    ratio = (u @ found["imputation"] @ u) / (u @ found["collab"] @ u)
+    assert ratio == pytest.approx(compared.high)
+    assert_allclose(np.linalg.norm(plane.directions, axis=1), 1)
+
+
+def test_principal_directions_are_eigenvectors():
+    sigma = cc.covariance.ar1(4, 0.7)
+    plane = ellipses.principal(sigma, 0, 3)
+    values = np.linalg.eigvalsh(sigma)
+    assert_allclose(plane.of(sigma), np.diag([values[3], values[0]]), atol=1e-12)
+
+
+def test_measures_are_areas_axes_and_volumes():
+    found = {"collab": np.diag([4.0, 1.0, 9.0]), "strong": np.diag([1.0, 1.0, 9.0])}
+    frame = ellipses.measures(found, ellipses.coordinates(3, 0, 1), 25, 0.95).set_index("method")
+    reach = np.sqrt(chi2.ppf(0.95, 2))
+    assert frame.loc["collab", "long"] == pytest.approx(reach * 2 / 5)
+    assert frame.loc["collab", "short"] == pytest.approx(reach / 5)
+    assert frame.loc["collab", "area"] == pytest.approx(np.pi * reach**2 * 2 / 25)
+    assert frame.loc["strong", "area_ratio"] == pytest.approx(0.5)
+    assert frame.loc["strong", "volume_ratio"] == pytest.approx(0.5)
+    assert frame.loc["strong", "per_axis"] == pytest.approx(0.5 ** (1 / 3))
+
+
+@pytest.mark.parametrize("target", ["full", 0])
+def test_estimates_fall_inside_with_the_levels_probability(target):
+    problem, n, trials = random_problem(np.random.default_rng(3)), 4000, 3000
+    methods = ["collab", "collab_plus", "imputation", "naive_collab"]
+    methods += ["local"] if target != "full" else []
+    sample = cc.simulate.sample_estimates(problem, n, trials, methods, target, seed=1)
+    found = ellipses.covariances(problem, target)
+    k = len(sample.truth)
+    plane = ellipses.coordinates(k, 0, k - 1)
+    for level in (0.5, 0.95):
+        frame = ellipses.coverage_in_plane(
+            sample.estimates, found, plane, sample.truth, n, level
+        ).set_index("method")
+        for key in methods:
+            if key != "naive_collab":
+                assert abs(frame.loc[key, "inside"] - level) < 4 * frame.loc[key, "error"]
+        assert frame.loc["naive_collab", "inside"] < 0.05
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ellipses.coordinates(3, 1, 1), "must differ"),
+        (lambda: ellipses.coordinates(3, 0, 3), "coordinate"),
+        (lambda: ellipses.own_directions([1, 0], [0, 1, 0], 3), "must have 3 numbers, got 2"),
+        (lambda: ellipses.own_directions([0, 0], [0, 1], 2), "must not be all zeros"),
+        (lambda: ellipses.own_directions([1, 2], [-2, -4], 2), "multiple of the first"),
+        (lambda: ellipses.own_directions([1, np.nan], [0, 1], 2), "first direction"),
+        (lambda: ellipses.most_different([[1.0]], [[2.0]]), "at least two"),
+        (lambda: ellipses.radius(1.5), "level"),
+    ],
+)
+def test_wrong_planes_are_refused_with_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+# Tilted weights ----------------------------------------------------------------------------------
+
+
+@given(problems())
+def test_tilted_covariance_is_that_of_the_weights(problem):
+    lab = cc.tilt.Tilts(problem)
+    tilts = np.random.default_rng(0).uniform(-1, 1, problem.agents)
+    weights = [
+        np.exp(tilts[i]) * problem.geometry.block(i) / problem.unexplained[i]
+        for i in range(problem.agents)
+    ]
+    expected = cc.bounds.weighted(problem, weights)
+    scale = np.abs(expected).max()
+    assert_allclose(lab.covariance(tilts) / scale, expected / scale, atol=1e-6)
+    assert lab.loss(tilts) >= 1 - 1e-9
+    assert lab.loss(np.full(problem.agents, 0.7)) == pytest.approx(1)
+    assert ellipses.order(lab.covariance(tilts), cc.bounds.gauss(problem)).low >= 1 - 1e-5
+
+
+def test_steepest_is_the_gradient_and_at_the_optimum_the_curvature():
+    problem = random_problem(np.random.default_rng(5), m=6)
+    lab = cc.tilt.Tilts(problem)
+    rng = np.random.default_rng(0)
+    here = rng.uniform(-1, 1, 6)
+    step = 1e-5
+    numeric = np.array(
+        [(lab.loss(here + step * e) - lab.loss(here - step * e)) / (2 * step) for e in np.eye(6)]
+    )
+    assert_allclose(lab.steepest(here), numeric / np.linalg.norm(numeric), atol=1e-6)
+    best = lab.steepest(np.zeros(6))
+    assert np.linalg.norm(best) == pytest.approx(1)
+    # No other direction of the same length loses more, to second order.
+    others = rng.standard_normal((200, 6))
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    losses = [lab.loss(1e-3 * other) for other in others]
+    assert lab.loss(1e-3 * best) >= max(losses)
+
+
+def test_a_single_agent_has_nothing_to_tilt():
+    problem = cc.Problem(np.eye(2), [1, 2], 1.0, [[0, 1]])
+    lab = cc.tilt.Tilts(problem)
+    assert lab.loss([2.0]) == pytest.approx(1)
+    assert (lab.steepest([0.0]) == 0).all()
