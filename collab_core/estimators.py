@@ -29,6 +29,9 @@ from .weights import noise_variance, optimal_weights
 
 CovarianceLike = ArrayLike | Geometry
 
+#: A direction with this share of the best-known direction's information, or less, has none.
+UNINFORMED = 1e-10
+
 
 def local_ols(moments: Moments) -> LocalFit:
     """Ordinary least squares of one agent on its own data (Naive-Local).
@@ -391,7 +394,13 @@ def _solved(
 
     The meats, one (..., d_i, d_i) an agent, are made when the covariance is asked for.
     """
-    phi, rank = solve(information, geometry.scatter_vectors(vectors, agents))
+    right = geometry.scatter_vectors(vectors, agents)
+    phi, rank = solve(information, right)
+    short = rank < geometry.dimension
+    if short.any():
+        # What no sample varied in gets coefficient 0, and that is said of theta, not of phi: a
+        # rare level that nobody had would otherwise get a large one (found on census records).
+        phi = np.where(short[..., None], _least_theta(geometry, information, right), phi)
 
     def phi_covariance() -> Array:
         spread = geometry.scatter_matrices(meats(), agents)
@@ -399,6 +408,19 @@ def _solved(
 
     determined = bool((rank == geometry.dimension).all())
     return Estimate(phi, geometry, left_out, phi_covariance, determined)
+
+
+def _least_theta(geometry: Geometry, information: Array, right: Array) -> Array:
+    """Solve ``K phi = right`` with the least theta, in the features' own scale, (..., d).
+
+    In theta the equations are ``Sigma K Sigma theta = Sigma right``.
+    """
+    sigma = geometry.covariance
+    scale = np.sqrt(np.diagonal(sigma, axis1=-2, axis2=-1))
+    primal = congruence(sigma, information) / (scale[..., :, None] * scale[..., None, :])
+    inverted = np.linalg.pinv(primal, rcond=UNINFORMED, hermitian=True)
+    theta = matvec(inverted, matvec(sigma, right) / scale) / scale
+    return matvec(sigma, theta)
 
 
 def _participants(

@@ -173,7 +173,7 @@ class ErrorCurve:
         row: dict[str, object] = {"n": n, "method": method}
         row |= dict.fromkeys(("mean", "low", "high", *QUANTILES), pd.NA)
         if errors.size:
-            row["mean"], row["low"], row["high"] = _mean_interval(errors)
+            row["mean"], row["low"], row["high"] = mean_interval(errors)
             row |= {name: float(np.quantile(errors, q)) for name, q in QUANTILES.items()}
         # Where a method does not exist, a formula for large n says nothing about it.
         exists = errors.size or (method, n) not in self.notes
@@ -424,12 +424,12 @@ def quadratic_errors(sample: Sample, form: Array, n: int) -> pd.DataFrame:
     rows = []
     for method, values in sample.estimates.items():
         gap = values - sample.truth
-        mean, low, high = _mean_interval(n * ((gap @ form) * gap).sum(axis=1))
+        mean, low, high = mean_interval(n * ((gap @ form) * gap).sum(axis=1))
         rows.append({"method": method, "mean": mean, "low": low, "high": high})
     return pd.DataFrame(rows, columns=["method", "mean", "low", "high"])
 
 
-def _mean_interval(errors: Array) -> tuple[float, Any, Any]:
+def mean_interval(errors: Array) -> tuple[float, Any, Any]:
     """Mean over trials and its 95% interval by Student's t; one trial has no interval."""
     mean = float(errors.mean())
     if errors.size < 2:

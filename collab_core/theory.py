@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.stats import norm
 
 from . import bounds
-from ._checks import Array, choice
+from ._checks import Array, choice, fraction
 from .methods import METHODS
 from .problem import Problem
 
@@ -179,3 +180,8 @@ def _optimized_naive(problem: Problem, n: int) -> float | None:
     fitting = _least_squares(problem.noise**2 + limit.floor, rank, n)
     # Noise may also help: noisy models can span a better subspace than the true ones.
     return None if fitting is None else max(limit.floor + moved, 0.0) + fitting
+
+
+def normal_quantile(level: float) -> float:
+    """Half width of a normal interval of this level, in standard deviations."""
+    return float(norm.ppf((1 + fraction("level", level)) / 2))

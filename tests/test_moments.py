@@ -156,3 +156,15 @@ def test_no_features_and_no_samples():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_products_that_cancel_are_symmetric_enough():
+    """Found on census records: a pair of columns whose products sum to nothing but rounding."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 12)) * 10.0 ** rng.integers(-4, 5, 12)
+    x[:, 3] = 0.0
+    x[::2, 4], x[1::2, 5] = 0.0, 0.0
+    moments = cc.Moments.from_arrays(x, rng.standard_normal(200))
+    assert moments.centred().xx.shape == (12, 12)
+    with pytest.raises(ValueError, match="symmetric"):
+        cc.Moments(5, [[1.0, 0.5], [0.1, 1.0]], [0.0, 0.0], 1.0)

@@ -1,0 +1,215 @@
+"""Sums over people: all that any linear method reads of a state, and nothing about a person.
+
+By state and by part (train, test) the number of people, and the sums and sums of products of all
+features and of the target in minutes and as a logarithm. Sums add, so files of any size become
+them chunk by chunk, and every linear method and its test error can be had exactly from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+
+from .._checks import Array
+from .questions import QUESTIONS, TARGET, question_of
+from .records import CHUNK_ROWS, Records, read, state_name
+
+#: Targets that every file of sums holds after its features.
+TARGETS = (TARGET, f"log_{TARGET}")
+
+#: Every so many people of a state, in file order, one is for testing: the first, the sixth, ...
+TEST_EVERY = 5
+
+TRAIN, TEST = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class CensusSums:
+    """Sums by state and part.
+
+    Attributes
+    ----------
+    states : tuple of str
+        Postal abbreviations, S of them.
+    features : tuple of str
+        Columns, such as "AGEP" or "MAR_2".
+    n : integer array, shape (S, 2)
+        People for training and for testing.
+    total : array, shape (S, 2, c)
+        Sums of features, minutes and log minutes; c is the number of features + 2.
+    cross : array, shape (S, 2, c, c)
+        Sums of products.
+    source : str
+        Where they come from, for people.
+    """
+
+    states: tuple[str, ...]
+    features: tuple[str, ...]
+    n: np.ndarray
+    total: Array
+    cross: Array
+    source: str
+
+    def __post_init__(self) -> None:
+        count, width = len(self.states), len(self.features) + len(TARGETS)
+        shapes = {"n": (count, 2), "total": (count, 2, width), "cross": (count, 2, width, width)}
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} must have shape {shape}, got {getattr(self, name).shape}")
+            if not np.isfinite(getattr(self, name)).all():
+                raise ValueError(f"{name} must be finite")
+
+    @classmethod
+    def load(cls, path: str | Path, source: str = "") -> CensusSums:
+        """Read a file of sums (.npz); nothing in it is ever unpickled."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                content = {name: archive[name] for name in archive.files}
+        except (OSError, ValueError) as problem:
+            raise ValueError(f"{Path(path).name} is not a file of sums: {problem}") from None
+        missing = {"states", "columns", "n", "total", "cross"} - set(content)
+        if missing:
+            raise ValueError(f"{Path(path).name} lacks {', '.join(sorted(missing))}")
+        columns = [_this_name(str(name)) for name in content["columns"]]
+        if tuple(columns[-2:]) != TARGETS:
+            raise ValueError(f"{Path(path).name}: its last columns must be {', '.join(TARGETS)}")
+        return cls(
+            tuple(str(state) for state in content["states"]),
+            tuple(columns[:-2]),
+            content["n"].astype(np.int64),
+            content["total"].astype(float),
+            content["cross"].astype(float),
+            source or Path(path).stem,
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Write the sums, as `load` reads them."""
+        np.savez_compressed(
+            path,
+            states=np.array(self.states),
+            split=np.array(["train", "test"]),
+            columns=np.array([*self.features, *TARGETS]),
+            n=self.n,
+            total=self.total,
+            cross=self.cross,
+        )
+
+    @cached_property
+    def questions(self) -> tuple[str, ...]:
+        """Questions that the features answer, in their order."""
+        return tuple(dict.fromkeys(question_of(feature).key for feature in self.features))
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """Names of the questions that this data lacks."""
+        return tuple(q.name for key, q in QUESTIONS.items() if key not in self.questions)
+
+    @property
+    def people(self) -> int:
+        """Everybody who counts."""
+        return int(self.n.sum())
+
+    def index(self, state: str) -> int:
+        """Place of a state."""
+        if state not in self.states:
+            raise ValueError(f"state {state!r} is not in the data; it has {', '.join(self.states)}")
+        return self.states.index(state)
+
+    @cached_property
+    def about_mean(self) -> tuple[Array, Array]:
+        """Means (S, 2, c), and sums of products about them (S, 2, c, c); 0 where nobody is."""
+        count = np.maximum(self.n, 1)[..., None]
+        mean = self.total / count
+        spread = self.cross - self.total[..., :, None] * mean[..., None, :]
+        # A column that never varies is exactly 0, not what rounding leaves of it.
+        raw = np.diagonal(self.cross, axis1=-2, axis2=-1)
+        own = np.diagonal(spread, axis1=-2, axis2=-1)
+        varies = own > 1e-10 * np.maximum(raw, 1e-300)
+        return mean, spread * (varies[..., :, None] & varies[..., None, :])
+
+
+class Collector:
+    """Adds up people, chunk by chunk, and remembers whose turn it is to be for testing."""
+
+    def __init__(self, features: Sequence[str]) -> None:
+        self.features = tuple(features)
+        self._width = len(self.features) + len(TARGETS)
+        self._seen: dict[int, int] = {}
+        self._sums: dict[int, tuple[np.ndarray, Array, Array]] = {}
+
+    def add(self, people: Records, features: Sequence[str]) -> None:
+        """Add a chunk, whose columns are ``features``; those that are not wanted are left out."""
+        keep = [list(features).index(name) for name in self.features]
+        table = np.column_stack([people.x[:, keep], people.minutes, np.log(people.minutes)])
+        for code in np.unique(people.states):
+            rows = table[people.states == code]
+            first = self._seen.get(int(code), 0)
+            self._seen[int(code)] = first + len(rows)
+            testing = (first + np.arange(len(rows))) % TEST_EVERY == 0
+            n, total, cross = self._sums.setdefault(
+                int(code),
+                (
+                    np.zeros(2, dtype=np.int64),
+                    np.zeros((2, self._width)),
+                    np.zeros((2, self._width, self._width)),
+                ),
+            )
+            for part, mask in ((TRAIN, ~testing), (TEST, testing)):
+                chosen = rows[mask]
+                n[part] += len(chosen)
+                total[part] += chosen.sum(axis=0)
+                cross[part] += chosen.T @ chosen
+
+    def sums(self, source: str) -> CensusSums:
+        """What was added up, states in the order of their codes."""
+        if not self._sums:
+            raise ValueError(
+                "nobody counts: no record is of a person over 16, in work, with a travel time"
+            )
+        codes = sorted(self._sums)
+        parts = [self._sums[code] for code in codes]
+        return CensusSums(
+            tuple(state_name(code) for code in codes),
+            self.features,
+            np.stack([part[0] for part in parts]),
+            np.stack([part[1] for part in parts]),
+            np.stack([part[2] for part in parts]),
+            source,
+        )
+
+
+def sums_of_files(
+    paths: Sequence[str | Path],
+    source: str,
+    *,
+    rows: int = CHUNK_ROWS,
+    progress: Callable[[float], None] | None = None,
+    cancel: Event | None = None,
+) -> CensusSums:
+    """Add up files of person records, within the memory of one chunk.
+
+    Questions that any of the files lacks are left out of all (see `CensusSums.absent`).
+    """
+    from .records import layout_of
+
+    files = [Path(path) for path in paths]
+    layouts = [layout_of(path) for path in files]
+    shared = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
+    collector = Collector([name for key in shared for name in QUESTIONS[key].features])
+    for layout, people in read(files, rows=rows, progress=progress, cancel=cancel):
+        collector.add(people, layout.features)
+    return collector.sums(source)
+
+
+def _this_name(column: str) -> str:
+    """Later years' names of a column in those of 2018."""
+    key, mark, level = column.partition("_")
+    for question in QUESTIONS.values():
+        if key in question.columns:
+            return f"{question.key}{mark}{level}"
+    return column
