@@ -8,7 +8,7 @@ from pages.shared import state
 st.set_page_config(page_title="Collab Explorer", page_icon="🧩", layout="wide")
 
 state.read_url()
-st.navigation(
+page = st.navigation(
     {
         "": [st.Page("pages/start.py", title="Start", default=True)],
         "Explore": [
@@ -20,4 +20,6 @@ st.navigation(
         ],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",
-).run()
+)
+state.enter(page.url_path)
+page.run()

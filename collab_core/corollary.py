@@ -252,17 +252,18 @@ class PatternSums:
             errors = np.sqrt((self.batches - 1) / self.batches * (deviations**2).sum(axis=0))
         return RatioCurve(grid, ends[:, 0], ends[:, 1], errors[:, 0], errors[:, 1])
 
-    def threshold(self, ratio: float = 4.0) -> float | None:
+    def threshold(self, ratio: float = 4.0, transform: ArrayLike | None = None) -> float | None:
         """The smallest p at which C_gauss is ``ratio`` times C_strong in some direction.
 
-        None where it stays below up to p = 0.999.
+        None where it stays below up to p = 0.999. With ``transform`` as in `curve`.
         """
         positive("ratio", ratio)
+        rows = None if transform is None else finite_array("transform", transform, ndim=2)
         information, relative = self._information.mean(axis=0), self._relative.mean(axis=0)
 
         def above(p: float | Array) -> Array:
             weights = _size_weights(self.dimension, np.atleast_1d(p))
-            return self._ends(weights, information, relative, None)[:, 1] - ratio
+            return self._ends(weights, information, relative, rows)[:, 1] - ratio
 
         # The curve need not be monotone; the grid is dense near 0, where condition numbers bite.
         grid = np.concatenate([[0.0], np.geomspace(1e-8, 0.05, 40), np.linspace(0.06, 0.999, 60)])

@@ -24,8 +24,11 @@ from .theory import Target
 COVARIANCES = ("local", "pooled_moments", "identity", "imputation", "collab", "collab_plus",
                "exact", "strong")  # fmt: skip
 
-#: Generalised eigenvalues this near to 1 are rounding.
-TOLERANCE = 1e-7
+#: Generalised eigenvalues this near to 1 are rounding, or nearer than their condition can tell.
+TOLERANCE, ROUNDING = 1e-7, 1e-14
+
+#: Largest over smallest entry of a direction of one's own.
+LONGEST, SHORTEST = 1e6, 1e-6
 
 
 def covariances(problem: Problem, target: Target = "full") -> dict[str, Array]:
@@ -131,6 +134,9 @@ def own_directions(first: ArrayLike, second: ArrayLike, k: int) -> Plane:
             raise ValueError(f"{name} must have {k} numbers, got {row.size}")
         if not row.any():
             raise ValueError(f"{name} must not be all zeros")
+        sizes = np.abs(row[row != 0])
+        if sizes.max() > LONGEST or sizes.min() < SHORTEST:
+            raise ValueError(f"{name} must have entries of size {SHORTEST:g} to {LONGEST:g}, or 0")
         rows.append(row)
     directions = np.array(rows)
     scaled = directions / np.linalg.norm(directions, axis=1, keepdims=True)
@@ -229,15 +235,18 @@ class Order:
     ----------
     low, high : float
         Smallest and largest ``u'A u / u'B u`` over all directions u.
+    tolerance : float
+        How far from 1 rounding alone can bring them.
     """
 
     low: float
     high: float
+    tolerance: float = TOLERANCE
 
     @property
     def relation(self) -> str:
         """``"equal"``, ``"contains"`` (A >= B), ``"inside"`` (A <= B) or ``"neither"``."""
-        above, below = self.low >= 1 - TOLERANCE, self.high <= 1 + TOLERANCE
+        above, below = self.low >= 1 - self.tolerance, self.high <= 1 + self.tolerance
         if above and below:
             return "equal"
         return "contains" if above else "inside" if below else "neither"
@@ -250,7 +259,9 @@ def order(A: ArrayLike, B: ArrayLike) -> Order:
     scale = 1 / np.sqrt(np.diagonal(second))
     outer = np.outer(scale, scale)
     values = eigh(first * outer, second * outer, eigvals_only=True)
-    return Order(float(values[0]), float(values[-1]))
+    condition = np.linalg.cond(second * outer)
+    tolerance = max(TOLERANCE, ROUNDING * len(values) * condition)
+    return Order(float(values[0]), float(values[-1]), float(tolerance))
 
 
 def comparisons(found: Mapping[str, Array], plane: Plane) -> pd.DataFrame:
@@ -260,7 +271,7 @@ def comparisons(found: Mapping[str, Array], plane: Plane) -> pd.DataFrame:
     -------
     DataFrame
         ``first``, ``second``, ``relation`` (of the first to the second, see `Order`), ``low`` and
-        ``high``, and ``seen``, ``seen_low``, ``seen_high``: the same in the plane.
+        ``high``, and ``seen``: the relation in the plane.
     """
     rows = []
     keys = list(found)
@@ -276,14 +287,9 @@ def comparisons(found: Mapping[str, Array], plane: Plane) -> pd.DataFrame:
                     "low": whole_order.low,
                     "high": whole_order.high,
                     "seen": seen.relation,
-                    "seen_low": seen.low,
-                    "seen_high": seen.high,
                 }
             )
-    return pd.DataFrame(
-        rows,
-        columns=["first", "second", "relation", "low", "high", "seen", "seen_low", "seen_high"],
-    )
+    return pd.DataFrame(rows, columns=["first", "second", "relation", "low", "high", "seen"])
 
 
 def coverage_in_plane(

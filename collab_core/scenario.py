@@ -28,6 +28,9 @@ MOST_FEATURES, MOST_AGENTS, MOST_SAMPLES = 60, 100, 10_000_000
 #: Limits of numbers that people type in themselves.
 SMALLEST, LARGEST = 1e-6, 1e6
 
+#: Largest over smallest eigenvalue of a covariance that people type in: beyond, rounding rules.
+WORST_CONDITION = 1e7
+
 SPECTRA = (
     "spiked",
     "isotropic",
@@ -415,6 +418,13 @@ class Scenario:
         if values["spectrum"] == "eigenvalues" and len(values["eigenvalues"]) != d:
             values["eigenvalues"] = tuple(1.0 for _ in range(d))
             notices["eigenvalues"] = "none were given, so all are 1"
+        if values["spectrum"] == "eigenvalues":
+            floor = max(values["eigenvalues"]) / WORST_CONDITION
+            if min(values["eigenvalues"]) < floor:
+                values["eigenvalues"] = tuple(max(v, floor) for v in values["eigenvalues"])
+                notices["eigenvalues"] = (
+                    f"at most {WORST_CONDITION:g} apart, so the least are raised"
+                )
         if values["spectrum"] == "matrix":
             values["matrix"], said = _nearest_matrix(values["matrix"], d)
             if said:
@@ -577,11 +587,14 @@ def _nearest_matrix(
     said = "" if np.allclose(matrix, symmetric) else "not symmetric, so its symmetric part is used"
     try:
         covariance_matrix(symmetric)
+        unit = 1 / np.sqrt(np.diagonal(symmetric))
+        if np.linalg.cond(symmetric * np.outer(unit, unit)) > WORST_CONDITION:
+            raise ValueError("nearly singular")
     except ValueError:
         diagonal = np.maximum(np.abs(np.diagonal(symmetric)), 1e-6)
         np.fill_diagonal(symmetric, diagonal)
         symmetric, _ = nearest_positive_definite(symmetric, floor=1e-3)
-        said = "not positive definite, so the nearest that is one is used"
+        said = "not (safely) positive definite, so the nearest that is one is used"
     return tuple(tuple(row) for row in symmetric.tolist()), said
 
 

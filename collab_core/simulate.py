@@ -135,17 +135,33 @@ class ErrorCurve:
         errors = self.errors.get(method, {}).get(n)
         return float(errors.mean()) if errors is not None and errors.size else None
 
+    def compare(self, method: str, other: str, n: int) -> int | None:
+        """Whether a method's mean error at n is below (-1) or above (1) another's, or neither (0).
+
+        Decided by the 95% interval of the mean difference: the trials are paired. A single trial
+        decides nothing. None where either is missing.
+        """
+        mine, theirs = (self.errors.get(key, {}).get(n) for key in (method, other))
+        if mine is None or theirs is None or mine.shape != theirs.shape or not mine.size:
+            return None
+        gap = mine - theirs
+        # Two ways to the same estimate differ by rounding.
+        if mine.size < 2 or np.abs(gap).max() <= 1e-8 * np.abs(theirs).max():
+            return 0
+        half = student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
+        return 0 if abs(gap.mean()) <= half else int(np.sign(gap.mean()))
+
     def ahead_from(self, method: str, other: str) -> int | None:
-        """The n from which on ``method`` has the smaller mean error at every n of the grid.
+        """The n from which on ``method`` is below ``other`` (`compare`) at every n of the grid.
 
         Sizes at which either is missing say nothing. None where it is not ahead at the last n.
         """
         found = None
         for n in reversed(self.sample_sizes):
-            mine, theirs = self.mean(method, n), self.mean(other, n)
-            if mine is None or theirs is None:
+            sign = self.compare(method, other, n)
+            if sign is None:
                 continue
-            if mine >= theirs:
+            if sign >= 0:
                 break
             found = n
         return found
@@ -340,6 +356,7 @@ def sample_estimates(
     seed: int = 0,
     settings: Settings | None = None,
     executor: HasSubmit | None = None,
+    progress: Progress | None = None,
     cancel: Event | None = None,
 ) -> Sample:
     """Draw the estimates themselves, for scatter plots over ellipses.
@@ -355,6 +372,7 @@ def sample_estimates(
         seed=seed,
         settings=settings,
         executor=executor,
+        progress=progress,
         cancel=cancel,
     ).get(n, Sample({}, _truth(problem, target), {}))
 

@@ -15,6 +15,9 @@ from ._checks import Array, vector
 from ._linalg import congruence, inverse
 from .problem import Problem
 
+#: A slope or curvature of the error, relative to it, that is only rounding.
+FLAT = 1e-10
+
 
 class Tilts:
     """A problem whose agents' weights can be tilted.
@@ -52,14 +55,18 @@ class Tilts:
         Zero where tilting changes nothing, such as for a single agent.
         """
         given = vector("tilts", tilts, self.problem.agents)
-        direction = self._gradient(given)
+        # Against the error itself: in other units all derivatives are larger or smaller.
+        best = float((self.problem.geometry.precision * self.problem.information_inverse).sum())
         # All tilts alike change nothing: at such a point, the optimum, look at the curvature.
         if np.ptp(given) < 1e-9:
-            values, vectors = np.linalg.eigh(self.curvature)
-            direction = vectors[:, -1] if values[-1] > 1e-12 else np.zeros_like(given)
-            direction = direction * (np.sign(direction[np.abs(direction).argmax()]) or 1.0)
+            values, vectors = np.linalg.eigh(self.curvature / best)
+            if values[-1] < FLAT:
+                return np.zeros_like(given)
+            direction = vectors[:, -1]
+            return np.asarray(direction * np.sign(direction[np.abs(direction).argmax()]))
+        direction = self._gradient(given) / best
         length = np.linalg.norm(direction)
-        return np.asarray(direction / length) if length > 0 else np.zeros_like(given)
+        return np.asarray(direction / length) if length > FLAT else np.zeros_like(given)
 
     @property
     def curvature(self) -> Array:

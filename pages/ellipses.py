@@ -1,6 +1,7 @@
 """Ellipses: covariances as confidence ellipses, nested as theory says, with estimates over them."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import Event
 
 import numpy as np
@@ -12,7 +13,8 @@ from collab_core import ellipses, figures
 from collab_core.simulate import Sample
 from pages.shared import options, run, state
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.shell import error_box, heading, page, words
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page, problem_of
 
 PARTS = {
     "plane": "One plane",
@@ -69,17 +71,16 @@ def covariances(scenario: cc.Scenario, target: str | int) -> dict[str, np.ndarra
 def main() -> None:
     with page() as scenario:
         part = heading("Ellipses", PARTS)
+        problem = problem_of(scenario)
+        if problem is None:
+            return
+        draw = {"plane": one_plane, "matrix": many_planes, "lab": weights_lab, "play": play}[part]
         try:
-            problem = scenario.problem()
+            view = look(scenario, problem, part)
+            if view is not None:
+                draw(scenario, problem, view)
         except (ValueError, ArithmeticError) as reason:
-            error_box(f"This world has no covariances to draw: {reason}.")
-            return
-        view = look(scenario, problem, part)
-        if view is None:
-            return
-        {"plane": one_plane, "matrix": many_planes, "lab": weights_lab, "play": play}[part](
-            scenario, problem, view
-        )
+            error_box(f"This cannot be drawn: {reason}.")
 
 
 # What is looked at -------------------------------------------------------------------------------
@@ -90,11 +91,12 @@ def look(scenario: cc.Scenario, problem: cc.Problem, part: str) -> View | None:
     first, second, third, fourth = st.columns([1.1, 1.3, 1.3, 1], vertical_alignment="bottom")
     with first:
         # Tilted weights are a matter of the whole model.
-        targets = ("full",) if part == "lab" else ("full", *range(problem.agents))
-        target = options.pick(
-            "target", "Model", targets, "full",
-            words=lambda t: "All features" if t == "full" else f"Agent {t + 1}'s own",
-        )  # fmt: skip
+        target = "full"
+        if part != "lab":
+            target = options.pick(
+                "target", "Model", ("full", *range(problem.agents)), "full",
+                words=lambda t: "All features" if t == "full" else f"Agent {t + 1}'s own",
+            )  # fmt: skip
     view = np.arange(problem.dimension) if target == "full" else problem.views[target]
     names = [f"x{j + 1}" for j in view]
     with fourth:
@@ -107,7 +109,7 @@ def look(scenario: cc.Scenario, problem: cc.Problem, part: str) -> View | None:
     found = covariances(scenario, target)
     truth = ellipses.truth(problem, target)
     if view.size == 1:
-        one_coefficient(scenario, found, truth, names[0], level)
+        one_coefficient(scenario, target, found, truth, names[0], level)
         return None
     if part == "matrix":
         plane, code = ellipses.coordinates(view.size, 0, 1), ""
@@ -204,8 +206,9 @@ def choose(view: View) -> dict[str, np.ndarray]:
 
 
 def one_coefficient(
-    scenario: cc.Scenario, found: dict[str, np.ndarray], truth: np.ndarray, name: str, level: float
-) -> None:
+    scenario: cc.Scenario, target: str | int, found: dict[str, np.ndarray], truth: np.ndarray,
+    name: str, level: float,
+) -> None:  # fmt: skip
     words("**One coefficient has no ellipse, only an interval:** the same order, on a line.")
     reach = cc.ellipses.interval_reach(level)
     widths = {key: reach * float(np.sqrt(C[0, 0] / scenario.n)) for key, C in found.items()}
@@ -221,7 +224,7 @@ def one_coefficient(
         code=scenario_code(scenario)
         + "problem = scenario.problem()\n"
         + "import numpy as np\n\n"
-        + "found = cc.ellipses.covariances(problem, 'full')\n"
+        + f"found = cc.ellipses.covariances(problem, {target!r})\n"
         + f"reach = cc.ellipses.interval_reach({level})\n"
         + "frame = {key: reach * np.sqrt(C[0, 0] / scenario.n) for key, C in found.items()}\n"
         + "print(frame)\n",
@@ -248,11 +251,12 @@ def one_plane(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
         if not trials:
             return Sample({}, view.truth, {})
         return cc.simulate.sample_estimates(
-            problem, scenario.n, trials, methods, view.target, seed=scenario.seed, cancel=cancel
-        )
+            problem, scenario.n, trials, methods, view.target, seed=scenario.seed,
+            progress=report, cancel=cancel,
+        )  # fmt: skip
 
     def draw(sample: Sample, final: bool) -> None:
-        draw_plane(scenario, view, chosen, sample, methods, trials)
+        draw_plane(scenario, problem, view, chosen, sample, methods, trials)
 
     run.panel(
         "ellipses", (scenario, view.target, tuple(methods), trials), work, draw,
@@ -262,6 +266,7 @@ def one_plane(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
 
 def draw_plane(
     scenario: cc.Scenario,
+    problem: cc.Problem,
     view: View,
     chosen: dict[str, np.ndarray],
     sample: Sample,
@@ -300,10 +305,10 @@ def draw_plane(
     )
     words(crossings(pairs))
     if sample.estimates:
-        words(shares(view, chosen, sample, scenario.n))
-    for key, note in sample.notes.items():
+        words(shares(problem, view, sample, scenario.n))
+    for key in sample.notes:
         if key not in sample.estimates:
-            words(f"{figures.label(key)} has no points: {note}.")
+            words(f"{figures.label(key)} has no points: too few samples for the features seen.")
     words(sizes(ellipses.measures(view.found, view.plane, scenario.n, view.level), chosen))
 
 
@@ -311,21 +316,28 @@ def nesting(pairs: pd.DataFrame, keys: list[str]) -> str:
     """The order in words: a chain where there is one."""
     if len(keys) < 2:
         return f"**The ellipse of {figures.label(keys[0])}.** Pick another to compare it with."
-    inside = dict.fromkeys(keys, 0)
-    ordered = True
-    for row in pairs.itertuples():
-        if row.relation == "neither":
-            ordered = False
-        elif row.relation != "equal":
-            inside[row.first if row.relation == "inside" else row.second] += 1
-    if not ordered:
+    if (pairs["relation"] == "neither").any():
         return (
             "**Not all of these are ordered:** some are better in one direction and worse in "
             "another, as said below the figure."
         )
-    chain = sorted(keys, key=lambda key: -inside[key])
-    names = " ⊂ ".join(figures.label(key) for key in chain)
-    return f"**Each lies inside the next, in every direction: {names}.**"
+    inside = dict.fromkeys(keys, 0)
+    same = set()
+    for row in pairs.itertuples():
+        if row.relation == "equal":
+            same.add(frozenset((row.first, row.second)))
+        else:
+            inside[row.first if row.relation == "inside" else row.second] += 1
+    # Best first; of equals the one that theory puts first.
+    order = ellipses.COVARIANCES
+    chain = sorted(keys, key=lambda key: (-inside[key], -order.index(key)))
+    text = figures.label(chain[0])
+    for one, other in pairwise(chain):
+        sign = "=" if frozenset((one, other)) in same else "⊂"
+        text += f" {sign} {figures.label(other)}"
+    if len(same) == len(pairs):
+        return f"**They are all the same here: {text}.**"
+    return f"**Each lies inside the next, in every direction: {text}.**"
 
 
 def crossings(pairs: pd.DataFrame) -> str:
@@ -345,19 +357,21 @@ def crossings(pairs: pd.DataFrame) -> str:
                 f"{row.low:.3g} to {row.high:.3g} times the second's, by direction; {here}."
             )
         elif row.relation == "equal":
-            said.append(f"- {first} and {second} are the same here.")
+            said.append(f"- {first} and {second} are the same in every direction.")
         elif row.seen == "equal":
-            said.append(f"- {first} and {second} touch in this plane; elsewhere they differ.")
+            said.append(f"- {first} and {second} are the same in this plane, not elsewhere.")
     return "\n".join(said)
 
 
-def shares(view: View, chosen: dict[str, np.ndarray], sample: Sample, n: int) -> str:
+def shares(problem: cc.Problem, view: View, sample: Sample, n: int) -> str:
     frame = ellipses.coverage_in_plane(
         sample.estimates, view.found, view.plane, view.truth, n, view.level
     )
+    biased = cc.bounds.naive_collab(problem).floor > 1e-12 * problem.label_variance
+    which = " (COLLAB's ellipse: it is biased)" if biased else " (COLLAB's ellipse)"
     parts = [
         f"{figures.label(row.method)} {row.inside:.1%}"
-        + (" (of COLLAB's: it is biased)" if row.method == "naive_collab" else "")
+        + (which if row.method == "naive_collab" else "")
         for row in frame.itertuples()
     ]
     error = float(frame["error"].iloc[0])
@@ -398,17 +412,25 @@ def many_planes(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
         error_box("Pick at least two coefficients and one ellipse.")
         return
     places = [view.names.index(name) for name in picked]
-    best = view.found["collab"]
     measured = ellipses.measures(view.found, view.plane, scenario.n, view.level)
-    words(
-        f"**Every pair of {len(picked)} coefficients.** Whole ellipsoids compare by volume: "
-        + ", ".join(
-            f"{figures.label(row.method)} × {row.volume_ratio:.3g}"
-            for row in measured[measured["method"].isin(chosen)].itertuples()
-            if row.method != "collab"
-        )
-        + f" that of COLLAB, in {len(best)} dimensions."
-    )
+    volumes = [
+        f"{figures.label(row.method)}'s × {row.volume_ratio:.3g}"
+        for row in measured[measured["method"].isin(chosen)].itertuples()
+        if row.method != "collab"
+    ]
+    compared = f" Volumes over COLLAB's, in {len(view.names)} dimensions: {', '.join(volumes)}."
+    words(f"**Every pair of {len(picked)} coefficients.**" + (compared if volumes else ""))
+    pairs = [(a, b) for row, b in enumerate(places) for a in places[:row]]
+    frame = pd.concat(
+        [
+            ellipses.picture(
+                chosen, ellipses.coordinates(len(view.names), a, b), view.truth, scenario.n,
+                view.level,
+            ).assign(across=view.names[a], up=view.names[b])
+            for a, b in pairs
+        ],
+        ignore_index=True,
+    )  # fmt: skip
     show(
         figures.ellipse_matrix(
             chosen, view.truth, places, picked, scenario.n, view.level,
@@ -416,13 +438,19 @@ def many_planes(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
         ),
         key="ellipse-matrix",
         alt="Confidence ellipses of every pair of a few coefficients.",
-        frame=measured,
+        frame=frame,
         formula=FORMULA,
         code=scenario_code(scenario)
+        + "import pandas as pd\n\n"
         + "problem = scenario.problem()\n"
         + f"found = cc.ellipses.covariances(problem, {view.target!r})\n"
-        + f"plane = cc.ellipses.coordinates({len(view.names)}, 0, 1)\n"
-        + f"frame = cc.ellipses.measures(found, plane, scenario.n, {view.level})\nprint(frame)\n",
+        + f"found = {{key: found[key] for key in {list(chosen)}}}\n"
+        + f"truth = cc.ellipses.truth(problem, {view.target!r})\n"
+        + f"pairs = {pairs}\n"
+        + f"planes = [cc.ellipses.coordinates({len(view.names)}, a, b) for a, b in pairs]\n"
+        + "frame = pd.concat([\n"
+        + f"    cc.ellipses.picture(found, plane, truth, scenario.n, {view.level})\n"
+        + "    for plane in planes\n])\nprint(frame)\n",
     )  # fmt: skip
 
 
@@ -434,12 +462,7 @@ def weights_lab(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
     lab = cc.tilt.Tilts(problem)
     natural = tilts * np.log(2)
     loss = lab.loss(natural)
-    words(
-        "**Every weight is optimal: the ellipse is as small as it gets.** Tilt one below."
-        if not tilts.any()
-        else f"**These weights cost {loss - 1:.2%} more error than the optimal ones.** Whichever "
-        "way you tilt, the ellipse grows, and never shrinks in any direction."
-    )  # fmt: skip
+    words(lab_in_words(tilts, loss))
     chosen = {"tilted": lab.covariance(natural), "collab": view.found["collab"]}
     frame = ellipses.picture(chosen, view.plane, view.truth, scenario.n, view.level)
     code = (
@@ -475,7 +498,9 @@ def weights_lab(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
     losses = [lab.loss(step * direction) for step in steps]
     along = "this" if tilts.any() else "the steepest"
     show(
-        figures.loss_along(steps, losses, title=f"The error along {along} tilt"),
+        figures.loss_along(
+            steps, losses, here=float(tilts.any()), title=f"The error along {along} tilt"
+        ),
         key="loss",
         alt="Error over the best possible along the tilt, smallest where weights are optimal.",
         frame=pd.DataFrame({"step": steps, "loss": losses}),
@@ -484,6 +509,17 @@ def weights_lab(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
         + ("" if tilts.any() else "tilts = lab.steepest(tilts)\n")
         + "frame = np.array([lab.loss(s * tilts) for s in np.linspace(-1.5, 1.5, 61)])\n"
         + "print(frame)\n",
+    )
+
+
+def lab_in_words(tilts: np.ndarray, loss: float) -> str:
+    if not tilts.any():
+        return "**Every weight is optimal: the ellipse is as small as it gets.** Tilt one."
+    if loss - 1 < 1e-9:
+        return "**This tilt costs nothing**: only ratios of weights count, where they count at all."
+    return (
+        f"**These weights cost {loss - 1:.2%} more error than the optimal ones.** Whichever "
+        "way you tilt, the ellipse never shrinks in any direction."
     )
 
 
@@ -575,7 +611,8 @@ def worlds(scenario: cc.Scenario, over: str) -> dict[str, cc.Scenario]:
     """Neighbouring worlds, by what is written on the slider."""
     match over:
         case "n":
-            sizes = sorted({max(1, int(scenario.n * 2.0**e)) for e in range(-3, 5)})
+            wanted = {max(1, int(scenario.n * 2.0**e)) for e in range(-3, 5)}
+            sizes = sorted({scenario.nearest(n=n)[0].n for n in wanted})
             return {f"{n:,}": scenario.nearest(n=n)[0] for n in sizes}
         case "p":
             return {
@@ -583,11 +620,16 @@ def worlds(scenario: cc.Scenario, over: str) -> dict[str, cc.Scenario]:
                 for p in np.arange(0, 0.71, 0.1).round(2)
             }
         case _:
-            kind = scenario.spectrum if scenario.spectrum in CORRELATED else "equicorrelated"
+            kind = correlated(scenario)
             return {
                 f"{rho:g}": scenario.nearest(spectrum=kind, correlation=float(rho))[0]
                 for rho in (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
             }
+
+
+def correlated(scenario: cc.Scenario) -> str:
+    """The world's own kind of correlation, or that of equals where it has none to vary."""
+    return scenario.spectrum if scenario.spectrum in CORRELATED else "equicorrelated"
 
 
 def play(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
@@ -610,17 +652,11 @@ def play(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
     if not frames:
         error_box("None of the worlds on the way can be drawn: somebody must see every feature.")
         return
-    said = {
-        "n": "**More samples shrink every ellipse alike**, its axes by the root of n.",
-        "p": "**The more is missing, the further C_strong falls behind what can be had**: every "
-        "agent's features are missing independently with probability p.",
-        "correlation": "**Correlation lets agents make up for what they do not see**"
-        + (
-            "."
-            if scenario.spectrum in CORRELATED
-            else "; for this animation all features are equally correlated."
-        ),
-    }[over]
+    said = played_in_words(frames, over, list(chosen))
+    if over == "correlation" and scenario.spectrum not in CORRELATED:
+        said += " For this animation all features are equally correlated."
+    if view.plane.names[0].startswith("principal"):
+        said += " The directions stay those of the sidebar's Σ."
     if left_out:
         said += f" {left_out} of the worlds on the way have a feature that nobody sees: left out."
     words(said)
@@ -638,14 +674,33 @@ def play(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
     )  # fmt: skip
 
 
+def played_in_words(frames: dict[str, pd.DataFrame], over: str, keys: list[str]) -> str:
+    """How the areas change from the first frame to the last."""
+    first, last = next(iter(frames)), list(frames)[-1]
+    if first == last:
+        return f"**Only {over} = {first} can be drawn.**"
+
+    def area(step: str, key: str) -> float:
+        frame = frames[step]
+        rows = frame[(frame["what"] == "outline") & (frame["method"] == key)]
+        x, y = rows["x"].to_numpy(), rows["y"].to_numpy()
+        return abs(float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum())) / 2
+
+    parts = []
+    for key in keys:
+        ratio = area(last, key) / area(first, key)
+        change = f"grows {ratio:.3g} times" if ratio > 1 else f"shrinks {1 / ratio:.3g} times"
+        parts.append(f"{figures.label(key)}'s {change if abs(ratio - 1) > 1e-3 else 'stays'}")
+    return f"**From {over} = {first} to {last}, in area:** {', '.join(parts)}."
+
+
 def play_code(scenario: cc.Scenario, over: str, view: View, keys: list[str]) -> str:
     if over == "n":
         change, values = "n=value", [int(text.replace(",", "")) for text in worlds(scenario, "n")]
     elif over == "p":
         change, values = "missing='independent', p=value", [float(t) for t in worlds(scenario, "p")]
     else:
-        kind = scenario.spectrum if scenario.spectrum in CORRELATED else "equicorrelated"
-        change = f"spectrum={kind!r}, correlation=value"
+        change = f"spectrum={correlated(scenario)!r}, correlation=value"
         values = [float(text) for text in worlds(scenario, over)]
     return (
         scenario_code(scenario)

@@ -11,7 +11,8 @@ from collab_core import figures
 from collab_core.simulate import DEFAULT_METHODS, ErrorCurve, Sample, Settings
 from pages.shared import options, run
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.shell import error_box, heading, page, words
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page, problem_of
 
 LAWS = {
     "gaussian": "Gaussian",
@@ -45,10 +46,8 @@ class Choices:
 def main() -> None:
     with page() as scenario:
         part = heading("Error against n", PARTS)
-        try:
-            problem = scenario.problem()
-        except (ValueError, ArithmeticError) as reason:
-            error_box(f"This world cannot be simulated: {reason}.")
+        problem = problem_of(scenario)
+        if problem is None:
             return
         if part == "curves":
             curves(scenario, problem)
@@ -145,9 +144,14 @@ def pick_agent(problem: cc.Problem, label: str) -> int:
     return options.pick("agent", label, range(problem.agents), 0, words=lambda i: f"Agent {i + 1}")
 
 
+def smallest_n(problem: cc.Problem) -> int:
+    """A little above the largest view, so that everybody's least squares exists."""
+    return int(np.ceil(((problem.sizes + 5) / problem.shares).max()))
+
+
 def pick_grid(problem: cc.Problem) -> tuple[int, ...]:
     """The grid of n: from a little above the largest view by default, evenly on a log scale."""
-    lowest = int(np.ceil(((problem.sizes + 5) / problem.shares).max()))
+    lowest = smallest_n(problem)
     usual = (lowest, max(1000, 30 * lowest))
     values = sorted({*usual, *(10**e * k for e in range(7) for k in (1, 2, 5)), 10**7})
     slider = {"widget": st.select_slider, "words": lambda n: f"{n:,}"}
@@ -200,20 +204,9 @@ def findings(problem: cc.Problem, full: ErrorCurve, own: ErrorCurve, agent: int)
     n = own.sample_sizes[-1]
     said = []
     if "naive_collab" in full.methods:
-        limit = cc.bounds.naive_collab(problem)
-        if limit.floor > 1e-9:
-            # floor + v / n is within a tenth of the floor from here on.
-            level = cc.bounds.error(problem, limit.covariance) / (0.1 * limit.floor)
-            said.append(
-                f"The naive average levels out at {limit.floor:.3g} (within a tenth of it from "
-                f"about n = {max(1, round(level)):,}): every local model is biased by what its "
-                "agent does not see, and no average takes that out."
-            )
-        else:
-            said.append("The naive average is unbiased here.")
-    collab, plus = full.mean("collab", n), full.mean("collab_plus", n)
-    if collab and plus and abs(plus / collab - 1) > 0.005:
-        gain = 1 - plus / collab
+        said.append(naive_in_words(problem))
+    if full.compare("collab_plus", "collab", n):
+        gain = 1 - full.mean("collab_plus", n) / full.mean("collab", n)
         said.append(
             f"COLLAB+ errs {abs(gain):.0%} {'less' if gain > 0 else 'more'} than COLLAB at "
             f"n = {n:,}, from the same messages."
@@ -223,13 +216,37 @@ def findings(problem: cc.Problem, full: ErrorCurve, own: ErrorCurve, agent: int)
             f"Of agent {agent + 1}'s error together at n = {n:,}, {together:.3g} goes away with "
             f"more data; {own.irreducible:.3g} is what unseen features cost it forever."
         )
-    trials = int(full.frame["trials"].max())
-    said.append(
-        f"{trials} trials; bands are 95% intervals of the mean, lines are theory."
-        if trials
-        else "Lines are theory; simulated points come as trials are done."
-    )
+    if "local" in full.methods:
+        said.append("On the left, Local OLS is a newcomer who sees all features and has n samples.")
+    said.append(what_is_drawn(full))
     return "\n".join(f"- {sentence}" for sentence in said)
+
+
+def naive_in_words(problem: cc.Problem) -> str:
+    """Where the naive average levels out, and which of its two faults is at work."""
+    limit = cc.bounds.naive_collab(problem)
+    if limit.floor <= 1e-12 * problem.label_variance:
+        return "The naive average is unbiased here."
+    # floor + v / n is within a tenth of the floor from here on.
+    level = cc.bounds.error(problem, limit.covariance) / (0.1 * limit.floor)
+    leaning = np.abs(np.where(problem.mask, problem.embedded - problem.theta, 0.0)).max()
+    why = "it divides by m where fewer see a feature"
+    if leaning > 1e-9 * max(np.abs(problem.theta).max(), 1e-300):
+        why = f"local models make up for what their agents do not see, and {why}"
+    return (
+        f"The naive average levels out at {limit.floor:.3g} (within a tenth of it from about "
+        f"n = {max(1, round(level)):,}): {why}."
+    )
+
+
+def what_is_drawn(curve: ErrorCurve) -> str:
+    trials = int(curve.frame["trials"].max())
+    lines = "lines are theory" if curve.frame["theory"].notna().any() else "no theory is known here"
+    if trials == 0:
+        return f"Simulated points come as trials are done; {lines}."
+    if trials == 1:
+        return f"1 trial, so there are no bands; {lines}."
+    return f"{trials} trials; bands are 95% intervals of the mean, {lines}."
 
 
 def headline(problem: cc.Problem, own: ErrorCurve, agent: int) -> str:
@@ -242,17 +259,21 @@ def headline(problem: cc.Problem, own: ErrorCurve, agent: int) -> str:
         return f"**How well does agent {agent + 1} predict, alone and together?**"
     ahead = own.ahead_from("collab", "local")
     if ahead is None:
+        behind = own.compare("collab", "local", n) == 1
         return (
-            f"**COLLAB is not ahead of working alone for agent {agent + 1} at n = {n:,}**: "
-            f"{together:.3g} against {alone:.3g}, in these trials."
+            f"**At n = {n:,} COLLAB {'is behind' if behind else 'cannot be told from'} working "
+            f"alone for agent {agent + 1}**: {together:.3g} against {alone:.3g} in these trials."
         )
     since = "at every n drawn" if ahead == own.sample_sizes[0] else f"from n = {ahead:,} on"
-    samples = int(problem.sample_sizes(n)[agent])
-    equal = cc.whatif.samples_alone(problem, agent, together)
-    return (
-        f"**COLLAB beats working alone {since}. Together, agent {agent + 1} does with "
-        f"{samples:,} samples what it would need {equal:,.0f} for alone.**"
-    )
+    said = f"**COLLAB beats working alone {since}."
+    if own.settings.law.is_gaussian:
+        samples = int(problem.sample_sizes(n)[agent])
+        equal = cc.whatif.samples_alone(problem, agent, together)
+        said += (
+            f" Together, agent {agent + 1} does with {samples:,} samples what it would need "
+            f"{equal:,.0f} for alone."
+        )
+    return said + "**"
 
 
 def snippet(scenario: cc.Scenario, choices: Choices, curve: ErrorCurve) -> str:
@@ -293,7 +314,11 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
     with fourth:
         at = options.pick("at", "Begin at n", sizes, sizes[0], widget=st.select_slider,
                           words=lambda n: f"{n:,}")  # fmt: skip
+    if view.size > 1 and across == up:
+        error_box("Pick two different coefficients.")
+        return
     methods = [key for key in CLOUD if key != "local" or target != "full"]
+    biased = cc.bounds.naive_collab(problem).floor > 1e-12 * problem.label_variance
 
     def work(report: run.Report, cancel: Event) -> dict[int, Sample]:
         return cc.simulate.sample_paths(
@@ -307,11 +332,12 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
         words(
             f"**Each dot is one simulated data set.** Press Play: as every agent collects more "
             f"samples, from {sizes[0]:,} to {sizes[-1]:,}, consistent methods gather around the "
-            "truth (the cross). The naive average gathers too, but somewhere else."
+            "truth (the cross)."
+            + (" The naive average gathers too, but somewhere else." if biased else "")
         )
         show(
             figures.estimate_clouds(
-                paths, (across, up), (f"coefficient of {names[across]}", names[up]), at=at,
+                paths, (across, up), (f"coefficient of {names[across]}", f"of {names[up]}"), at=at,
                 title=f"{CLOUD_TRIALS} estimates by each method, as n grows",
             ),
             key="cloud",
@@ -332,7 +358,7 @@ def clouds(scenario: cc.Scenario, problem: cc.Problem) -> None:
 
 
 def path_sizes(problem: cc.Problem) -> tuple[int, ...]:
-    lowest = int(np.ceil(((problem.sizes + 5) / problem.shares).max()))
+    lowest = smallest_n(problem)
     return tuple(int(n) for n in np.unique(np.geomspace(lowest, 100 * lowest, 9).astype(int)))
 
 
@@ -350,7 +376,8 @@ their average.
 CLOUD_FORMULA = """
 A dot is $(\\hat\\theta_j, \\hat\\theta_k)$ of one trial; its agents keep their samples and collect
 more, since Wishart matrices of one scale add. The spread of a consistent method shrinks as
-$\\sqrt{C/n}$. The naive average gathers around $\\sum_i P_i' T_i \\theta / m \\neq \\theta$.
+$\\sqrt{C/n}$. The naive average gathers around $\\sum_i P_i' T_i \\theta / m$, which is seldom
+$\\theta$.
 """
 
 main()

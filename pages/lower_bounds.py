@@ -12,7 +12,8 @@ from collab_core.bounds import PatternSums
 from collab_core.simulate import Sample
 from pages.shared import options, run, state
 from pages.shared.panel import scenario_code, show
-from pages.shared.shell import error_box, heading, page, words
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page, problem_of
 
 PARTS = {
     "ratio": "Against p",
@@ -36,8 +37,15 @@ PATTERNS = 240
 COLOURED = {"ratio": "true / p*", "threshold": "true p", "p_star": "p*"}
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
 def pattern_sums(scenario: cc.Scenario) -> PatternSums:
+    """The corollary's sums; who sees what and how many samples there are does not matter."""
+    return _pattern_sums(
+        scenario.nearest(m=1, n=1, missing="independent", p=0.0, allocation="equal")[0]
+    )
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _pattern_sums(scenario: cc.Scenario) -> PatternSums:
     return PatternSums(
         scenario.covariance, scenario.coefficients, scenario.sigma, patterns_per_size=PATTERNS
     )
@@ -104,11 +112,11 @@ def against_p(scenario: cc.Scenario) -> None:
             "agents", "Draws of m agents", AGENTS, 30, widget=st.select_slider,
             help="0 for none. With more agents the draws close in on the limit.",
         )  # fmt: skip
-    threshold = sums.threshold(4.0)
+    threshold = sums.threshold(4.0, rows)
     grid = p_grid(sums.p_star)
     curve = sums.curve(grid, rows)
     frame = curve.frame
-    words(statement(scenario, sums, threshold))
+    words(statement(scenario, sums, kind, rows))
     places = grid[np.linspace(0, grid.size - 1, DRAWN_AT).astype(int)]
 
     def work(report: run.Report, cancel: Event) -> pd.DataFrame:
@@ -117,7 +125,7 @@ def against_p(scenario: cc.Scenario) -> None:
     def draw(draws: pd.DataFrame, final: bool) -> None:
         show(
             figures.ratio_against_p(
-                frame, title=ratio_title(kind, number, threshold, sums.p_star),
+                frame, title=ratio_title(kind, number, threshold),
                 p_star=sums.p_star, threshold=threshold, draws=draws,
                 here=scenario.p if scenario.missing == "independent" else None,
             ),
@@ -171,8 +179,10 @@ def finite_draws(
     return pd.concat(parts, ignore_index=True)
 
 
-def statement(scenario: cc.Scenario, sums: PatternSums, threshold: float | None) -> str:
+def statement(scenario: cc.Scenario, sums: PatternSums, kind: str, rows: np.ndarray | None) -> str:
     """The corollary in words, with today's numbers in it."""
+    threshold = sums.threshold(4.0, rows)
+    where = "" if kind == "all" else " in the chosen direction"
     said = (
         "**Corollary 4.4**: if every feature of every agent is missing with probability "
         "$p \\le p^* = \\frac{1}{2\\kappa(1 + \\mathrm{SNR})}$, then with many agents "
@@ -181,14 +191,14 @@ def statement(scenario: cc.Scenario, sums: PatternSums, threshold: float | None)
         f"**p\\* = {sums.p_star:.2g}**"
     )
     said += (
-        f", while the factor 4 is really reached at **p = {threshold:.2g}**, "
+        f", while the factor 4 is really reached{where} at **p = {threshold:.2g}**, "
         f"{large(threshold / sums.p_star)} times as far."
         if threshold
-        else ", and the factor 4 is not reached at any p."
+        else f", and the factor 4 is not reached{where} at any p."
     )
     if scenario.missing != "independent":
         return said + " (The sidebar's views are of another kind; only its Σ, θ and σ count here.)"
-    at = sums.curve([min(scenario.p, 0.999)]).high[0]
+    at = sums.curve([min(scenario.p, 0.999)], rows).high[0]
     holds = "holds" if scenario.p <= sums.p_star else "does not hold"
     return (
         said + f" At the sidebar's p = {scenario.p:g} the condition {holds}; the ratio is {at:.3g}."
@@ -200,7 +210,7 @@ def large(number: float) -> str:
     return f"{number:.3g}" if number < 1000 else f"{float(f'{number:.3g}'):,.0f}"
 
 
-def ratio_title(kind: str, number: int, threshold: float | None, p_star: float) -> str:
+def ratio_title(kind: str, number: int, threshold: float | None) -> str:
     if kind == "coefficient":
         return f"For the coefficient of x{number + 1}"
     if kind == "principal":
@@ -226,7 +236,9 @@ def the_map(scenario: cc.Scenario) -> None:
     signal = float(scenario.coefficients @ scenario.covariance @ scenario.coefficients)
 
     def work(report: run.Report, cancel: Event) -> pd.DataFrame:
-        return cc.landscape.threshold_map(scenario, KAPPAS, SNRS, progress=report, cancel=cancel)
+        return cc.landscape.threshold_map(
+            scenario, kappas(scenario), SNRS, progress=report, cancel=cancel
+        )
 
     def draw(found: pd.DataFrame, final: bool) -> None:
         draw_map(scenario, found, coloured, (kappa, signal / scenario.sigma**2))
@@ -239,6 +251,11 @@ def the_map(scenario: cc.Scenario) -> None:
         "map", matters, work, draw, label="Draw the map",
         help="Finds p* and the true threshold in many worlds.", auto=True, below=True,
     )  # fmt: skip
+
+
+def kappas(scenario: cc.Scenario) -> tuple[float, ...]:
+    """Condition numbers of the map; a single feature has only one."""
+    return KAPPAS if scenario.d > 1 else (1.0,)
 
 
 def draw_map(
@@ -269,7 +286,7 @@ def draw_map(
         frame=found,
         formula=MAP_FORMULA,
         code=scenario_code(scenario)
-        + f"kappas, snrs = {list(KAPPAS)}, {list(SNRS)}\n"
+        + f"kappas, snrs = {list(kappas(scenario))}, {list(SNRS)}\n"
         + "frame = cc.landscape.threshold_map(scenario, kappas, snrs)\nprint(frame)\n",
         clickable=f"map-{st.session_state.get('clicks', 0)}",
     )  # fmt: skip
@@ -293,7 +310,9 @@ def go_to(scenario: cc.Scenario, kappa: float, snr: float) -> None:
 
 
 def the_gap(scenario: cc.Scenario) -> None:
-    problem = scenario.problem()
+    problem = problem_of(scenario)
+    if problem is None:
+        return
     first, second = st.columns([2, 1], vertical_alignment="bottom")
     with first:
         kind, number, rows, _ = pick_direction(scenario)
@@ -324,7 +343,7 @@ def the_gap(scenario: cc.Scenario) -> None:
             return nothing
         return cc.simulate.sample_estimates(
             problem, scenario.n, trials, ["collab", "collab_plus"], target, seed=scenario.seed,
-            cancel=cancel,
+            progress=report, cancel=cancel,
         )  # fmt: skip
 
     def draw(sample: Sample, final: bool) -> None:
@@ -341,9 +360,9 @@ def the_gap(scenario: cc.Scenario) -> None:
             formula=GAP_FORMULA,
             code=gap_code(scenario, kind, number, agent),
         )  # fmt: skip
-        for key, note in sample.notes.items():
+        for key in sample.notes:
             if key not in sample.estimates:
-                words(f"{figures.label(key)} cannot be simulated at this n: {note}.")
+                words(f"{figures.label(key)} cannot be simulated: n is too small for the views.")
 
     run.panel(
         "gap", (scenario, target, trials), work, draw, label="Simulate",
@@ -384,19 +403,14 @@ def gap_in_words(frame: pd.DataFrame, simulated: pd.DataFrame, n: int) -> str:
     if {"collab", "collab_plus"} <= set(rows.index):
         plain, plus = rows.loc["collab"], rows.loc["collab_plus"]
         said += (
-            f" Simulated at n = {n:,}: COLLAB {plain['mean']:.3g}, COLLAB+ {plus['mean']:.3g}, "
-            + (
-                "which gains it from the same messages."
-                if plus["mean"] < plain["mean"]
-                else "which gains nothing at this n."
-            )
+            f" Simulated at n = {n:,}: COLLAB {plain['mean']:.3g}, COLLAB+ {plus['mean']:.3g}"
+            + (", from the same messages." if unknown > 0.001 else ".")
         )
     return said
 
 
 def gap_code(scenario: cc.Scenario, kind: str, number: int, agent: int | None) -> str:
-    local = f", {agent}" if agent is not None else ""
-    of = "cc.bounds.local(problem, C" + local + ")" if agent is not None else "C"
+    of = "C" if agent is None else f"b.local(problem, C, {agent})"
     form = {
         "all": "problem.covariance",
         "agent": f"problem.geometry.block({agent})",
@@ -419,11 +433,13 @@ def gap_code(scenario: cc.Scenario, kind: str, number: int, agent: int | None) -
 
 
 def the_chain(scenario: cc.Scenario) -> None:
-    problem = scenario.problem()
+    problem = problem_of(scenario)
+    if problem is None:
+        return
     ratios = cc.bounds.chain_ratios(problem)
     gauss = ratios[0]
     words(
-        "**C_gauss ≽ (Σ Σ/sᵢ)⁻¹ ≽ C_strong, direction by direction.** Without missing features "
+        "**C_gauss ≽ (Σᵢ Σ/sᵢ)⁻¹ ≽ C_strong, direction by direction.** Without missing features "
         "the first two would be equal, and the second is always twice the third: so much is the "
         f"paper's doubling of the information. Here C_gauss is {gauss[0]:.3g} to {gauss[-1]:.3g} "
         f"times C_strong; {int((gauss <= 4).sum())} of {gauss.size} directions are within 4."

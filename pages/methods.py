@@ -12,7 +12,8 @@ from collab_core import figures
 from collab_core.messages import Message
 from pages.shared import options
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.shell import error_box, heading, page, words
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page, problem_of
 
 PARTS = {
     "table": "Compared",
@@ -50,10 +51,8 @@ def messages(scenario: cc.Scenario, seed: int) -> list[Message]:
 def main() -> None:
     with page() as scenario:
         part = heading("Methods & messages", PARTS)
-        try:
-            problem = scenario.problem()
-        except (ValueError, ArithmeticError) as reason:
-            error_box(f"This world has no full-feature model to compare: {reason}.")
+        problem = problem_of(scenario)
+        if problem is None:
             return
         agent = options.pick(
             "agent", "Agent", range(problem.agents), 0, words=lambda i: f"Agent {i + 1}",
@@ -74,6 +73,7 @@ def main() -> None:
 def compared(scenario: cc.Scenario, problem: cc.Problem, agent: int) -> None:
     frame = table(scenario, agent)
     by = frame.set_index("method")
+    warn_of_few_samples(scenario, problem)
     words(compared_in_words(scenario, by, agent))
     code = scenario_code(scenario) + (
         f"frame = cc.whatif.method_table(scenario.problem(), n=scenario.n, agent={agent})\n"
@@ -105,6 +105,17 @@ def compared(scenario: cc.Scenario, problem: cc.Problem, agent: int) -> None:
     )
 
 
+def warn_of_few_samples(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    """The formulas are for large n; say so where an agent cannot even fit."""
+    smallest = cc.whatif.findings(problem, scenario.n).smallest_n
+    if scenario.n < smallest:
+        st.warning(
+            f"At n = {scenario.n:,} some agent has too few samples for its features. The errors "
+            f"below are what large-n formulas give; take n of {smallest:,} or more for them to "
+            "hold."
+        )
+
+
 def compared_in_words(scenario: cc.Scenario, by: pd.DataFrame, agent: int) -> str:
     message, data = (int(by.loc[key, "up"]) for key in ("collab", "rw_imputation"))
     if message == 0:
@@ -113,16 +124,17 @@ def compared_in_words(scenario: cc.Scenario, by: pd.DataFrame, agent: int) -> st
         f"**COLLAB has the covariance of imputing and pooling all data, and agent {agent + 1} "
         f"sends {message:,} numbers for it instead of {data:,}.**"
     )
-    if data < message:
+    if data <= message:
         cost = (
-            f"**At n = {scenario.n:,} agent {agent + 1}'s data are smaller than its message: "
+            f"**At n = {scenario.n:,} agent {agent + 1}'s data are no larger than its message: "
             f"{data:,} numbers against {message:,}. COLLAB's stays as it is "
             "however large n grows.**"
         )
     worth = by.loc["local", "own_trace"] / by.loc["collab", "own_trace"]
+    alone = f"errs {worth:.1f} times as much" if worth > 1.005 else "does as well"
     return cost + (
-        f" Alone it sends nothing and errs {worth:.1f} times as much. n moves what imputation "
-        "sends, and nothing else that is sent."
+        f" Alone it sends nothing and {alone}. n moves what imputation sends, and nothing else "
+        "that is sent."
     )
 
 
@@ -225,37 +237,40 @@ def exchange(scenario: cc.Scenario, problem: cc.Problem, agent: int) -> None:
         f"moments = cc.simulate.draw_moments(problem, scenario.n, seed={seed})\n"
         "messages = cc.exchange.messages_of(problem, moments)\n"
     )
-    count = int(bool(names)) * (len(names) * (len(names) + 3) // 2 + 1)
+    if not names:
+        error_box(f"Agent {agent + 1} sees nothing and has no model to send. Pick another agent.")
+        server(scenario, sums, heard, code)
+        return
+    count = len(names) * (len(names) + 3) // 2 + 1
+    counted = (
+        "**2. The server adds it to K and to a sum**, whose colours deepen with every message."
+        if sums.used[agent]
+        else "**2. The server cannot weigh it**: such a fit leaves no residual."
+    )
     words(
         f"**1. Agent {agent + 1} fits least squares on its {mine.n:,} simulated samples and sends "
         f"{count:,} numbers**: its model, the covariance of its {len(names)} features, and its "
-        f"residual R = {mine.residual:.3g}. No labelled sample leaves home. **2. The server adds "
-        "it to K and to a sum**, whose colours deepen with every message."
+        f"residual R = {mine.residual:.3g}. No labelled sample leaves home. {counted}"
     )
-    if names:
-        left, right = columns("message", "server", sizes=[1, 1])
-        with left:
-            show(
-                figures.matrix_with_column(
-                    mine.covariance, mine.theta, names, ("covariance", "model"),
-                    title=f"What agent {agent + 1} sends",
-                ),
-                key="message",
-                alt="Heatmap of the covariance that the agent sends.",
-                frame=pd.DataFrame(
-                    np.column_stack([mine.theta, mine.covariance]), index=names,
-                    columns=["theta", *names],
-                ).reset_index(names="feature"),
-                formula=MESSAGE_FORMULA,
-                code=code + f"frame = messages[{agent}].covariance\nprint(frame)\n",
-            )  # fmt: skip
-            downloads(sent, agent)
-        with right:
-            server(scenario, sums, heard, code)
-    else:
-        error_box(f"Agent {agent + 1} sees nothing and has no message. Pick another agent.")
+    left, right = columns("message", "server", sizes=[1, 1])
+    with left:
+        show(
+            figures.matrix_with_column(
+                mine.covariance, mine.theta, names, ("covariance", "model"),
+                title=f"What agent {agent + 1} sends",
+            ),
+            key="message",
+            alt="Heatmap of the covariance that the agent sends.",
+            frame=pd.DataFrame(
+                np.column_stack([mine.theta, mine.covariance]), index=names,
+                columns=["theta", *names],
+            ).reset_index(names="feature"),
+            formula=MESSAGE_FORMULA,
+            code=code + f"frame = messages[{agent}].covariance\nprint(frame)\n",
+        )  # fmt: skip
+        downloads(sent, agent)
+    with right:
         server(scenario, sums, heard, code)
-        return
     returned(problem, sums, mine, agent, names, code)
 
 
@@ -311,7 +326,11 @@ def server(scenario: cc.Scenario, sums: cc.exchange.ServerSums, heard: int, code
         + "sums = cc.exchange.server_sums(messages, problem.covariance)\n"
         + f"frame = sums.information[{heard}]\nprint(frame)\n",
     )
-    skipped = [i + 1 for i, used in enumerate(sums.used) if not used]
+    skipped = [
+        i + 1
+        for i, (used, view) in enumerate(zip(sums.used, sums.geometry.views, strict=True))
+        if view.size and not used
+    ]
     if skipped:
         st.caption(
             f"Not counted: agent{'s' if len(skipped) > 1 else ''} "
@@ -333,7 +352,11 @@ def returned(
         return
     truth, block = problem.local_theta(agent), problem.geometry.block(agent)
     alone, together = (float((g := model - truth) @ block @ g) for model in (mine.theta, back))
-    better = f"{alone / together:.1f} times smaller" if together < alone else "larger this time"
+    better = "larger this time"
+    if abs(together - alone) <= 1e-9 * alone:
+        better = "the same: it has nobody to learn from"
+    elif together < alone:
+        better = f"{alone / together:.1f} times smaller"
     words(
         f"**3. Back come {len(names)} numbers: a model for the same features, whose error here is "
         f"{better}** ({together:.3g} together, {alone:.3g} alone)."
@@ -361,6 +384,7 @@ def returned(
 
 def leaving(scenario: cc.Scenario, problem: cc.Problem, agent: int) -> None:
     frame = cc.whatif.without(problem, agent, scenario.n)
+    warn_of_few_samples(scenario, problem)
     others = frame[(frame["agent"] != agent + 1) & (frame["before"] > 0)]
     mine = frame.loc[agent]
     lost = np.setdiff1d(problem.views[agent], np.concatenate(

@@ -10,7 +10,8 @@ import collab_core as cc
 from collab_core import figures
 from pages.shared import run, state
 from pages.shared.panel import columns, scenario_code, show, wanted
-from pages.shared.shell import error_box, page, words
+from pages.shared.say import error_box, words
+from pages.shared.shell import page
 
 #: A worth below this is no gain, whatever rounding says.
 GAIN = 1.005

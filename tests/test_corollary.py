@@ -168,6 +168,9 @@ def test_a_curve_in_chosen_directions_is_direct_computation():
             expected = eigh(gauss, strong, eigvals_only=True)
             assert_allclose([curve.low[i], curve.high[i]], expected[[0, -1]], rtol=1e-8)
     u = rng.standard_normal((1, 5))
+    along = sums.threshold(4.0, u)
+    assert sums.curve([along], u).high[0] == pytest.approx(4)
+    assert along >= sums.threshold(4.0)
     assert_allclose(sums.curve([0.3], u).low, sums.curve([0.3], u).high)
 
 

@@ -145,6 +145,7 @@ def test_estimates_fall_inside_with_the_levels_probability(target):
         (lambda: ellipses.own_directions([0, 0], [0, 1], 2), "must not be all zeros"),
         (lambda: ellipses.own_directions([1, 2], [-2, -4], 2), "multiple of the first"),
         (lambda: ellipses.own_directions([1, np.nan], [0, 1], 2), "first direction"),
+        (lambda: ellipses.own_directions([1e200, 0], [0, 1], 2), "must have entries of size"),
         (lambda: ellipses.most_different([[1.0]], [[2.0]]), "at least two"),
         (lambda: ellipses.radius(1.5), "level"),
     ],
@@ -190,6 +191,23 @@ def test_steepest_is_the_gradient_and_at_the_optimum_the_curvature():
     others /= np.linalg.norm(others, axis=1, keepdims=True)
     losses = [lab.loss(1e-3 * other) for other in others]
     assert lab.loss(1e-3 * best) >= max(losses)
+
+
+def test_the_steepest_direction_does_not_change_with_units():
+    covariance, views = cc.covariance.ar1(4, 0.5), [[0, 1, 2], [1, 2, 3], [0, 3]]
+    directions = []
+    for unit in (1e-7, 1.0, 1e6):
+        problem = cc.Problem(covariance, unit * np.arange(1, 5), unit, views)
+        lab = cc.tilt.Tilts(problem)
+        directions.append((lab.steepest(np.zeros(3)), lab.steepest([1.0, 0.0, 0.0])))
+    for best, gradient in directions:
+        assert_allclose(best, directions[1][0], atol=1e-6)
+        assert_allclose(gradient, directions[1][1], atol=1e-6)
+
+
+def test_an_agent_that_sees_nothing_has_nothing_to_tilt():
+    lab = cc.tilt.Tilts(cc.Problem(np.eye(3), [1, 2, 3], 1.0, [[0, 1, 2], []]))
+    assert (lab.steepest([1.0, 0.0]) == 0).all()
 
 
 def test_a_single_agent_has_nothing_to_tilt():

@@ -42,7 +42,7 @@ def every_figure():
         "ratio sampled": figures.ratio_against_p(banded, **at, **title),
         "map": figures.threshold_map(cells, "ratio", "ratio", here=(5.0, 0.5), **title),
         "chain": figures.chain(cc.bounds.chain_ratios(problem), **title),
-        "loss": figures.loss_along([-1, 0, 1, 2], [1.5, 1, 1.5, 3], **title),
+        "loss": figures.loss_along([-1, 0, 1, 2], [1.5, 1, 1.5, 3], here=1.0, **title),
         "covariance": figures.covariance_heatmap(problem.covariance, **title),
         "spectrum": figures.spectrum([3.0, 1.0, 0.1], **title),
         "views": figures.view_matrix(problem.mask, **title),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import ks_2samp
+from scipy.stats import ks_2samp, ttest_rel
 
 import collab_core as cc
 from collab_core import simulate
@@ -600,16 +600,32 @@ def test_paths_follow_the_same_trials_and_do_not_depend_on_the_grid_ahead():
     assert tuple(row[["c0", "c1"]]) == tuple(paths[80].estimates["collab"][7, [0, 2]])
 
 
-def test_ahead_from_reads_the_means():
+def test_ahead_from_is_decided_by_paired_differences():
     problem = random_problem(np.random.default_rng(13))
-    curve = simulate.error_curve(problem, [20, 50, 200], 40, ["collab", "local"], target=0)
+    sizes = [20, 50, 200]
+    curve = simulate.error_curve(problem, sizes, 60, ["collab", "local"], target=0)
     ahead = curve.ahead_from("collab", "local")
-    means = {n: (curve.mean("collab", n), curve.mean("local", n)) for n in (20, 50, 200)}
-    for n, (mine, theirs) in means.items():
-        if ahead is not None and n >= ahead:
-            assert mine < theirs
+    assert ahead is not None
+    for n in sizes:
+        mine, theirs = curve.errors["collab"][n], curve.errors["local"][n]
+        if n >= ahead:
+            assert curve.compare("collab", "local", n) == -1
+            assert ttest_rel(mine, theirs).pvalue < 0.05
+            assert curve.mean("collab", n) < curve.mean("local", n)
+        assert curve.compare("local", "collab", n) == -curve.compare("collab", "local", n)
     assert curve.ahead_from("local", "collab") is None
     assert curve.mean("collab", 21) is None
+    assert curve.compare("collab", "local", 21) is None
+
+
+def test_two_ways_to_one_estimate_are_the_same_and_one_trial_decides_nothing():
+    alone = cc.Problem(np.eye(3), [1.0, 2.0, 3.0], 1.0, [[0, 1, 2]])
+    curve = simulate.error_curve(alone, [50, 500], 30, ["collab", "local"], target=0)
+    assert curve.compare("collab", "local", 500) == 0
+    assert curve.ahead_from("collab", "local") is None
+    problem = random_problem(np.random.default_rng(13))
+    single = simulate.error_curve(problem, [200], 1, ["collab", "local"], target=0)
+    assert single.compare("collab", "local", 200) == 0
 
 
 def test_the_first_report_is_theory_alone():

@@ -211,7 +211,7 @@ def chain(ratios: ArrayLike, *, title: str, height: int = 400) -> go.Figure:
     directions = np.arange(1, gauss.size + 1)
     parts = (
         (gauss, "C_gauss", PALETTE["collab"].colour),
-        (middle, "(Σ Σ/sᵢ)⁻¹", PALETTE["imputation"].colour),
+        (middle, "(Σᵢ Σ/sᵢ)⁻¹", PALETTE["imputation"].colour),
         (strong, "C_strong", PALETTE["strong"].colour),
     )
     traces: list[Trace] = [
@@ -238,9 +238,9 @@ def chain(ratios: ArrayLike, *, title: str, height: int = 400) -> go.Figure:
 
 
 def loss_along(
-    steps: Sequence[float], losses: Sequence[float], *, title: str, height: int = 300
+    steps: Sequence[float], losses: Sequence[float], *, here: float, title: str, height: int = 300
 ) -> go.Figure:
-    """Draw how the error grows along a tilt of the weights, optimal at 0."""
+    """Draw how the error grows along a tilt of the weights, optimal at 0, and where it is now."""
     line = {
         "type": "scatter",
         "x": np.asarray(steps, dtype=float),
@@ -249,16 +249,16 @@ def loss_along(
         "line": {"color": PALETTE["tilted"].colour, "width": 3},
         "hovertemplate": "%{x:.2f} of the tilt: %{y:.4g} times the best error<extra></extra>",
     }
-    here = {
+    now = {
         "type": "scatter",
-        "x": [1.0],
-        "y": [float(np.interp(1.0, steps, losses))],
+        "x": [here],
+        "y": [float(np.interp(here, steps, losses))],
         "mode": "markers",
         "marker": {"color": PALETTE["tilted"].colour, "size": 11},
         "hovertemplate": "now: %{y:.4g}<extra></extra>",
     }
     return figure(
-        [line, here],
+        [line, now],
         title=title,
         height=height,
         x={"title": {"text": "share of the tilt (0 is optimal)"}},

@@ -1,7 +1,8 @@
 """A page's own choices: drawn as widgets, kept in the session, and in the URL beside the world.
 
-The text in `state.options` is the truth and widgets only show it. A choice at its default is not
-in the URL. Where a link asks for a single figure the widgets are left out and the link decides.
+The text in `state.options`, of each page by itself, is the truth and widgets only show it. A choice
+at its default is not in the URL. Where a link asks for a single figure the widgets are left out and
+the link decides.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def several(
     """Any number of choices."""
 
     def read(text: str) -> list[str]:
-        given = [part for part in text.split(",") if part and part != "none"]
+        given = list(dict.fromkeys(part for part in text.split(",") if part and part != "none"))
         unknown = [part for part in given if part not in choices]
         if unknown:
             raise ValueError(f"{unknown[0][:20]!r} is not one of the choices")
@@ -141,6 +142,7 @@ def get(name: str, default: str) -> str:
 def put(name: str, text: str) -> None:
     """Set a choice, by its widget or from elsewhere, such as a click in a figure."""
     state.options()[name] = text
+    st.session_state["notices"] = []
     state.touch()
 
 
@@ -157,8 +159,7 @@ def _option(
         try:
             value = read(state.options()[name])
         except ValueError as problem:
-            del state.options()[name]
-            st.info(f"Put right: {label}: {problem}; {to_text(default)} is used.")
+            state.wrong_option(name, f"{label}: {problem}; {to_text(default)} is used.")
     if to_text(value) != to_text(default):
         state.options_in_use()[name] = to_text(value)
     if draw is None or state.lesson().figure:

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from .shell import error_box
+from .say import error_box
 
 #: Seconds that a page waits for a run's first report before it draws nothing in its place.
 FIRST_REPORT = 0.4
@@ -32,7 +32,9 @@ class Job:
         self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
 
     def _report(self, fraction: float, partial: Any) -> None:
-        self.fraction, self.partial = fraction, partial
+        self.fraction = fraction
+        if partial is not None:
+            self.partial = partial
         self.reported.set()
 
     @property
@@ -52,6 +54,21 @@ class Job:
 def _executor() -> ThreadPoolExecutor:
     # Threads, not processes: those would run the app's script again in every child.
     return ThreadPoolExecutor(4, thread_name_prefix="collab-run")
+
+
+def begin() -> None:
+    """Begin a run of a page: none of its panels is drawn yet."""
+    st.session_state["panels"] = set()
+
+
+def cancel_others() -> None:
+    """Cancel the work of panels that this page does not have: nobody looks at it any more."""
+    drawn: set[str] = st.session_state.get("panels", set())
+    for slot in [name for name in st.session_state if str(name).startswith("job-")]:
+        job = st.session_state[slot]
+        if slot not in drawn and job is not None:
+            job.cancel.set()
+            st.session_state[slot] = None
 
 
 def panel(
@@ -84,6 +101,7 @@ def panel(
         Buttons and progress under what is drawn, where figures matter more than the run.
     """
     slot = f"job-{key}"
+    st.session_state.setdefault("panels", set()).add(slot)
     job: Job | None = st.session_state.get(slot)
     if job is not None and job.signature != signature:
         job.cancel.set()
@@ -114,7 +132,10 @@ def panel(
             status(current, running)
         found = current.partial if running else current.result
         if found is not None:
-            draw(found, not running)
+            try:
+                draw(found, not running)
+            except (ValueError, ArithmeticError) as reason:
+                error_box(f"This cannot be drawn: {reason}.")
         if below:
             status(current, running)
 

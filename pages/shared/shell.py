@@ -8,9 +8,11 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
+from collab_core.problem import Problem
 from collab_core.scenario import Scenario
 
-from . import controls, options, panel, state
+from . import controls, options, panel, run, state
+from .say import error_box, words
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
@@ -65,9 +67,10 @@ def page(*, start: bool = False) -> Iterator[Scenario]:
         st.info("Put right: " + " ".join(state.notices()))
     if not start and asked.controls:
         controls.above(asked.controls)
-    state.options_in_use().clear()
     panel.shown().clear()
+    run.begin()
     yield state.scenario()
+    run.cancel_others()
     # Only now is it known which choices of its own the page has.
     state.write_url(start=start)
     if not start and not state.chrome_hidden():
@@ -86,12 +89,6 @@ def _guard() -> None:
         st.rerun()
 
 
-def words(text: str) -> None:
-    """Say something, unless a link asks for one figure only."""
-    if not state.lesson().figure:
-        st.markdown(text)
-
-
 def heading(title: str, parts: Mapping[str, str]) -> str:
     """A page's title with a picker of its parts beside it; the first part is the default."""
     left, right = st.columns([1, 1.5], vertical_alignment="bottom")
@@ -104,6 +101,19 @@ def heading(title: str, parts: Mapping[str, str]) -> str:
         )  # fmt: skip
 
 
-def error_box(sentence: str) -> None:
-    """Say what is wrong and what to change. Never a traceback."""
-    st.error(sentence)
+def problem_of(scenario: Scenario) -> Problem | None:
+    """The world of a scenario, or None after saying why there is none and what to change."""
+    try:
+        unseen = scenario.unseen
+        if not unseen.size:
+            return scenario.problem()
+    except (ValueError, ArithmeticError) as reason:
+        error_box(f"This world cannot be built: {reason}.")
+        return None
+    names = ", ".join(f"x{j + 1}" for j in unseen[:6])
+    names += f" and {unseen.size - 6} more" if unseen.size > 6 else ""
+    error_box(
+        f"Nobody sees {names}, so a model for all features cannot be had. Let less be missing, add "
+        "agents, or switch squares on in the Playground, which also shows what still can be had."
+    )
+    return None

@@ -78,9 +78,33 @@ def change_lesson(**changes: object) -> None:
     touch()
 
 
+def enter(page: str) -> None:
+    """Begin a run of a page: what a link said of its choices is now known to be about it."""
+    if "linked" in st.session_state:
+        given = st.session_state.pop("linked")
+        st.session_state.setdefault("options", {})[page] = given
+        st.session_state["unread"] = set(given)
+    st.session_state["page"] = page
+    options_in_use().clear()
+
+
 def options() -> dict[str, str]:
-    """What pages' own choices were set to, as text by name; what is at its default is not here."""
-    return st.session_state.setdefault("options", {})
+    """What this page's own choices were set to, as text by name; defaults are not in it."""
+    return st.session_state.setdefault("options", {}).setdefault(st.session_state["page"], {})
+
+
+def wrong_option(name: str, sentence: str) -> None:
+    """Forget a choice that is not possible; said if it came by a link, and not by a changed world.
+
+    The page then starts anew, so that the notice stands above everything else.
+    """
+    del options()[name]
+    unread: set[str] = st.session_state.setdefault("unread", set())
+    if name in unread:
+        unread.discard(name)
+        st.session_state["notices"] = [*notices(), sentence]
+        touch()
+        st.rerun()
 
 
 def options_in_use() -> dict[str, str]:
@@ -131,7 +155,7 @@ def read_url() -> None:
         st.session_state["notices"] = [*notices(), *said]
     # Every page writes all its choices that are not at their default: the others are.
     own = set(given) - set(FIELDS) - set(_LESSON_NAMES)
-    st.session_state["options"] = {name: given[name][:500] for name in own}
+    st.session_state["linked"] = {name: given[name][:500] for name in own}
 
 
 def write_url(*, start: bool = False) -> None:

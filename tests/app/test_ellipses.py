@@ -55,7 +55,7 @@ def test_odd_worlds(name, part):
 def test_extreme_worlds(world):
     for part in ("plane", "matrix", "lab", "play"):
         app = opened(world | {"part": part, "trials": "0"})
-        unidentifiable = any("no covariances" in error.value for error in app.error)
+        unidentifiable = any("Nobody sees" in error.value for error in app.error)
         assert_sound(app, least=0 if unidentifiable else 1)
         assert unidentifiable or not app.error
 
@@ -185,3 +185,40 @@ def test_the_animation_has_a_frame_for_every_world():
     assert len(names) == 8
     assert "100" in names
     assert spec["layout"]["sliders"][0]["active"] == names.index("100")
+
+
+@pytest.mark.parametrize(
+    ("world", "sentence"),
+    [
+        ({"missing": "independent", "p": "0"}, "C_strong (paper) ⊂ COLLAB+ = COLLAB = Imputation"),
+        ({"theta_scale": "0"}, "C_strong (paper) ⊂ COLLAB+ = COLLAB = Imputation"),
+    ],
+)
+def test_equals_are_said_to_be_equal(world, sentence):
+    app = opened({"d": "6", "m": "5", "rich": "2", "rich_size": "5", "size": "4", "trials": "100"} | world)  # fmt: skip  # noqa: E501
+    assert sentence in said(app)
+    assert "it is biased" not in said(app)
+
+
+def test_a_lesson_or_another_page_does_not_meddle_with_these_choices():
+    app = opened(SMALL.to_query() | {"trials": "100", "target": "1"})
+    for page in ("pages/methods.py", "pages/error_vs_n.py", PAGE):
+        app.query_params.clear()
+        app.switch_page(page).run()
+        assert not app.info
+    assert param(app, "trials") == "100"
+    assert param(app, "target") == "1"
+
+
+def test_all_weights_tilted_alike_cost_nothing():
+    tilts = {f"tilt{i}": "1" for i in range(1, 5)}
+    app = open_page(PAGE, SMALL.to_query() | {"part": "lab"} | tilts)
+    assert "This tilt costs nothing" in said(app)
+
+
+def test_repeated_names_in_a_link_do_no_harm():
+    app = open_page(PAGE, SMALL.to_query() | {"part": "matrix", "coefficients": "x1,x1,x2"})
+    assert_sound(app)
+    wild = open_page(PAGE, SMALL.to_query() | {"plane": "own", "u": "1e200 0 0 0 0"})
+    assert not wild.exception
+    assert any("must have entries of size" in error.value for error in wild.error)

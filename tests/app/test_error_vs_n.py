@@ -92,7 +92,7 @@ def test_curves_follow_the_controls():
     before = figures_of(app)
     widget(app.select_slider, "Trials").set_value(1).run()
     finished(app, "error-vs-n")
-    assert "1 trials" in said(app)
+    assert "1 trial, so there are no bands" in said(app)
     widget(app.selectbox, "Feature law").set_value("exponential").run()
     finished(app, "error-vs-n")
     assert_sound(app, least=2)
@@ -122,7 +122,7 @@ def test_choices_of_a_page_are_kept_and_stay_out_of_other_pages_links():
 def test_an_unidentifiable_world_has_no_curves_but_a_sentence():
     query = {"d": "4", "m": "2", "missing": "mask", "mask": "2x4.wA", "spectrum": "isotropic"}
     app = open_page(PAGE, query)
-    assert any("cannot be simulated" in error.value for error in app.error)
+    assert any("Nobody sees x3, x4" in error.value for error in app.error)
     assert not app.exception
 
 
@@ -217,3 +217,33 @@ def test_the_words_are_the_numbers():
     floor = cc.bounds.naive_collab(problem).floor
     assert f"levels out at {floor:.3g}" in said(app)
     assert f"{problem.irreducible[1]:.3g} is what unseen features cost" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("world", "there", "not_there"),
+    [
+        (ODD_WORLDS["one agent"], "cannot be told from working alone", "what it would need"),
+        (ODD_WORLDS["all seen"], "The naive average is unbiased here", "levels out"),
+        (
+            {"d": "6", "m": "5", "rich": "2", "rich_size": "5", "size": "4",
+             "spectrum": "isotropic"},
+            "it divides by m where fewer see a feature",
+            "make up for what",
+        ),
+        ({"law": "uniform", "trials": "20"} | SMALL, "COLLAB beats working alone", "would need"),
+    ],
+)  # fmt: skip
+def test_sentences_hold_in_their_worlds(world, there, not_there):
+    app = curves(world)
+    assert there in said(app)
+    assert not_there not in said(app)
+
+
+def test_leaving_the_page_cancels_its_run():
+    app = open_page(PAGE, {"d": "30", "trials": "2000"})
+    wait_for(app, lambda: app.session_state["job-error-vs-n"] is not None)
+    job = app.session_state["job-error-vs-n"]
+    app.query_params.clear()
+    app.switch_page("pages/methods.py").run()
+    assert job.cancel.is_set()
+    assert app.session_state["job-error-vs-n"] is None

@@ -58,7 +58,7 @@ def test_changing_a_control_cancels_the_old_run(server, page):
     trials.focus()
     for _ in range(8):
         page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("1 trials; bands are")).to_be_visible()
+    expect(page.get_by_text("1 trial, so there are no bands")).to_be_visible()
     expect(page.get_by_role("button", **RUN_AGAIN)).to_be_visible()
     assert "trials=1" in page.url
 
