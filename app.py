@@ -18,6 +18,7 @@ page = st.navigation(
             st.Page("pages/lower_bounds.py", title="Lower bounds"),
             st.Page("pages/methods.py", title="Methods & messages"),
         ],
+        "Real data": [st.Page("pages/census.py", title="Census")],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",
 )

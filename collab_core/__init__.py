@@ -15,6 +15,7 @@ True
 
 from . import (
     bounds,
+    census,
     coefficients,
     covariance,
     ellipses,
@@ -44,6 +45,7 @@ __all__ = [
     "Problem",
     "Scenario",
     "bounds",
+    "census",
     "coefficients",
     "covariance",
     "ellipses",

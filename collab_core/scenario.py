@@ -422,8 +422,9 @@ class Scenario:
             floor = max(values["eigenvalues"]) / WORST_CONDITION
             if min(values["eigenvalues"]) < floor:
                 values["eigenvalues"] = tuple(max(v, floor) for v in values["eigenvalues"])
+                before = f"{notices['eigenvalues']}; " if "eigenvalues" in notices else ""
                 notices["eigenvalues"] = (
-                    f"at most {WORST_CONDITION:g} apart, so the least are raised"
+                    f"{before}at most {WORST_CONDITION:g} apart, so the least are raised"
                 )
         if values["spectrum"] == "matrix":
             values["matrix"], said = _nearest_matrix(values["matrix"], d)

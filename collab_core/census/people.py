@@ -15,7 +15,6 @@ from .. import estimators
 from .._checks import Array, whole
 from ..estimate import NotEstimableError
 from ..moments import Moments
-from .questions import QUESTIONS
 from .records import layout_of, read, state_name
 from .study import Study
 from .sums import TEST_EVERY, CensusSums, Collector
@@ -58,10 +57,8 @@ class People:
     ) -> People:
         """Read files of person records; what any of them lacks is left out of all."""
         files = [Path(path) for path in paths]
-        layouts = [layout_of(path) for path in files]
-        keys = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
-        features = tuple(name for key in keys for name in QUESTIONS[key].features)
-        collector = Collector(features)
+        collector = Collector([layout_of(path) for path in files])
+        features = collector.features
         parts: dict[int, list[tuple[Array, Array]]] = {}
         seen: dict[int, int] = {}
         held = 0

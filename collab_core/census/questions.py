@@ -121,12 +121,25 @@ def question_of(feature: str) -> Question:
     return QUESTIONS[key]
 
 
-def text_of(feature: str) -> str:
-    """A column of a design in words: "Age", "Means of transport: bus"."""
+#: Files before 2019 count the means of transport differently.
+OLDER_TRANSPORT = {3: "streetcar", 4: "subway", 5: "railroad"}
+
+
+def text_of(feature: str, *, older: bool = False) -> str:
+    """A column of a design in words: "Age", "Means of transport: bus".
+
+    Parameters
+    ----------
+    older : bool
+        In the codes of files before 2019.
+    """
     question, level = question_of(feature), feature.partition("_")[2]
     if not level:
         return question.name
-    return f"{question.name}: {question.texts[question.levels.index(int(level))]}"
+    text = question.texts[question.levels.index(int(level))]
+    if older and question.key == "JWTR":
+        text = OLDER_TRANSPORT.get(int(level), text)
+    return f"{question.name}: {text}"
 
 
 def features_of(keys: Iterable[str]) -> list[str]:

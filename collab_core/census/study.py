@@ -512,6 +512,51 @@ def with_choice(study: Study, **changes: Any) -> Study:
     return Study(study.sums, Choice(**(given | changes)))
 
 
+def joining(study: Study, asked: Sequence[str] | None = None) -> pd.DataFrame:
+    """COLLAB's measured error on the target's test people when each state not yet in it joins.
+
+    Parameters
+    ----------
+    asked : list of str, optional
+        Questions that a newcomer asks; all by default.
+
+    Returns
+    -------
+    DataFrame
+        ``state``, ``before``, ``after`` (relative to predicting the mean).
+    """
+    before = study.error_now()
+    questions = tuple(study.sums.questions if asked is None else asked)
+    rows = []
+    for state in study.sums.states:
+        if state in study.choice.states:
+            continue
+        with single_threaded_blas():
+            more = with_choice(
+                study,
+                states=(*study.choice.states, state),
+                asked=(*study.choice.asked, questions),
+            )
+            rows.append({"state": state, "before": before, "after": more.error_now()})
+    return pd.DataFrame(rows, columns=["state", "before", "after"])
+
+
+def doubling(study: Study) -> pd.DataFrame:
+    """Expected excess error of the target's own model if a state had twice its labelled people.
+
+    By the formulas: ``state``, ``before``, ``after``.
+    """
+    base, n = study.problem, float(study.counts.mean())
+    before = _own_error(base, study.target, n)
+    rows = []
+    for i, state in enumerate(study.choice.states):
+        shares = base.shares.copy()
+        shares[i] *= 2
+        more = Problem(base.covariance, base.theta, base.noise, base.views, shares)
+        rows.append({"state": state, "before": before, "after": _own_error(more, study.target, n)})
+    return pd.DataFrame(rows, columns=["state", "before", "after"])
+
+
 def leaving(study: Study) -> pd.DataFrame:
     """COLLAB's measured error on the target's test people when each other state leaves.
 

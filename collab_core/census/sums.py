@@ -16,8 +16,8 @@ from threading import Event
 import numpy as np
 
 from .._checks import Array
-from .questions import QUESTIONS, TARGET, question_of
-from .records import CHUNK_ROWS, Records, read, state_name
+from .questions import QUESTIONS, TARGET, question_of, text_of
+from .records import CHUNK_ROWS, Layout, Records, layout_of, read, state_name
 
 #: Targets that every file of sums holds after its features.
 TARGETS = (TARGET, f"log_{TARGET}")
@@ -46,6 +46,8 @@ class CensusSums:
         Sums of products.
     source : str
         Where they come from, for people.
+    older : bool
+        Whether levels have the codes of files before 2019.
     """
 
     states: tuple[str, ...]
@@ -54,6 +56,7 @@ class CensusSums:
     total: Array
     cross: Array
     source: str
+    older: bool = False
 
     def __post_init__(self) -> None:
         count, width = len(self.states), len(self.features) + len(TARGETS)
@@ -85,6 +88,7 @@ class CensusSums:
             content["total"].astype(float),
             content["cross"].astype(float),
             source or Path(path).stem,
+            bool(content.get("older", False)),
         )
 
     def save(self, path: str | Path) -> None:
@@ -97,7 +101,12 @@ class CensusSums:
             n=self.n,
             total=self.total,
             cross=self.cross,
+            older=np.array(self.older),
         )
+
+    def text_of(self, feature: str) -> str:
+        """A feature in words."""
+        return text_of(feature, older=self.older)
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -136,8 +145,11 @@ class CensusSums:
 class Collector:
     """Adds up people, chunk by chunk, and remembers whose turn it is to be for testing."""
 
-    def __init__(self, features: Sequence[str]) -> None:
-        self.features = tuple(features)
+    def __init__(self, layouts: Sequence[Layout]) -> None:
+        shared = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
+        #: Features that every file has.
+        self.features = tuple(name for key in shared for name in QUESTIONS[key].features)
+        self._older = any(layout.columns.get("JWTR") == "JWTR" for layout in layouts)
         self._width = len(self.features) + len(TARGETS)
         self._seen: dict[int, int] = {}
         self._sums: dict[int, tuple[np.ndarray, Array, Array]] = {}
@@ -180,6 +192,7 @@ class Collector:
             np.stack([part[1] for part in parts]),
             np.stack([part[2] for part in parts]),
             source,
+            self._older,
         )
 
 
@@ -195,12 +208,8 @@ def sums_of_files(
 
     Questions that any of the files lacks are left out of all (see `CensusSums.absent`).
     """
-    from .records import layout_of
-
     files = [Path(path) for path in paths]
-    layouts = [layout_of(path) for path in files]
-    shared = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
-    collector = Collector([name for key in shared for name in QUESTIONS[key].features])
+    collector = Collector([layout_of(path) for path in files])
     for layout, people in read(files, rows=rows, progress=progress, cancel=cancel):
         collector.add(people, layout.features)
     return collector.sums(source)

@@ -7,6 +7,7 @@ that took most of a redraw; a test validates every one of them.
 """
 
 from .bounds import chain, loss_along, ratio_against_p, threshold_map
+from .census import coefficient_intervals, errors_on_people, falls_by_question
 from .clouds import estimate_clouds
 from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
 from .errors import (
@@ -35,6 +36,7 @@ __all__ = [
     "agent_names",
     "bytes_lines",
     "chain",
+    "coefficient_intervals",
     "coefficients_by_agent",
     "covariance_heatmap",
     "ellipse_matrix",
@@ -43,7 +45,9 @@ __all__ = [
     "error_curve",
     "error_lines",
     "errors_by_method",
+    "errors_on_people",
     "estimate_clouds",
+    "falls_by_question",
     "feature_names",
     "intervals",
     "label",

@@ -11,11 +11,19 @@ import plotly.graph_objects as go
 from .style import PALETTE, Trace, faint, figure, label, log_axis, wrapped
 
 
-def worth_by_agent(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
-    """Draw every agent's error alone and together (`whatif.worth`), largest gain first."""
+def worth_by_agent(
+    frame: pd.DataFrame, *, title: str, height: int = 380, who: str = "agent"
+) -> go.Figure:
+    """Draw every agent's error alone and together (`whatif.worth`), largest gain first.
+
+    Parameters
+    ----------
+    who : str
+        What agents are, such as "state".
+    """
     ordered = frame[frame["features"] > 0].sort_values("worth", ascending=False, kind="stable")
     hover = [
-        f"Agent {row.agent} sees {row.features}: {wrapped(str(row.sees))}<br>"
+        f"{who.capitalize()} {row.agent} sees {row.features}: {wrapped(str(row.sees))}<br>"
         f"alone {row.alone:.3g}, together {row.together:.3g}<br>"
         f"worth {row.worth:.2f} times its own data"
         for row in ordered.itertuples()
@@ -29,7 +37,7 @@ def worth_by_agent(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.
         hover,
         title=title,
         height=height,
-        axis="agent, largest gain first",
+        axis=f"{who}, largest gain first",
     )
 
 
@@ -239,6 +247,7 @@ def error_curve(
     scaled: bool = False,
     log: bool = True,
     irreducible: float = 0.0,
+    overlay: pd.DataFrame | None = None,
 ) -> go.Figure:
     """Draw simulated errors against n with their 95% bands, theory as lines behind them.
 
@@ -252,6 +261,8 @@ def error_curve(
         Log axes.
     irreducible : float
         What unseen features cost whatever n is, drawn as a level apart from the errors.
+    overlay : DataFrame, optional
+        Somebody else's published ``n``, ``method`` and ``mean``, drawn as thin lines.
     """
     factor = frame["n"] if scaled else 1
     drawn = frame.assign(
@@ -304,6 +315,21 @@ def error_curve(
                 "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>" + name + "</extra>",
             }
         )
+    if overlay is not None:
+        traces += [
+            {
+                "type": "scatter",
+                "x": rows["n"].to_numpy(),
+                "y": rows["mean"].to_numpy(dtype=float),
+                "mode": "lines+markers",
+                "name": f"{label(str(key))}, published",
+                "line": {"color": PALETTE[str(key)].colour, "dash": "dot", "width": 1},
+                "marker": {"color": PALETTE[str(key)].colour, "size": 4},
+                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>published</extra>",
+            }
+            for key, rows in overlay.groupby("method", sort=False)
+        ]
+        values = np.append(values, overlay["mean"].to_numpy(dtype=float))
     text = "n × prediction error" if scaled else "prediction error"
     x_title = "labelled samples per agent, n"
     plain = {"title": {"text": text}, "rangemode": "tozero"}

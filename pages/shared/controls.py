@@ -64,10 +64,14 @@ LOG_SCALES = {
 STEP = {"correlation": 0.01, "p": 0.01, "exponent": 0.1}
 
 
-def sidebar() -> None:
+def sidebar(*, world: bool = True) -> None:
     """Draw all controls that matter, by group, with reset, new seed and share."""
     active = state.scenario().active
     with st.sidebar:
+        if not world:
+            with st.popover("Share this screen", width="stretch"):
+                _share()
+            return
         for title, names in GROUPS.items():
             st.caption(f"**{title}**")
             for name in names:

@@ -40,7 +40,7 @@ DESK_CSS = """
 
 
 @contextmanager
-def page(*, start: bool = False) -> Iterator[Scenario]:
+def page(*, start: bool = False, world: bool = True) -> Iterator[Scenario]:
     """Draw a page around its figures: notices before them, the sidebar after them.
 
     The sidebar comes last because figures are what a person waits for; the world is known before
@@ -50,6 +50,8 @@ def page(*, start: bool = False) -> Iterator[Scenario]:
     ----------
     start : bool
         The Start page, which has no controls for the world.
+    world : bool
+        Whether the page is about the scenario; one about real data has its own controls.
 
     Yields
     ------
@@ -74,7 +76,7 @@ def page(*, start: bool = False) -> Iterator[Scenario]:
     # Only now is it known which choices of its own the page has.
     state.write_url(start=start)
     if not start and not state.chrome_hidden():
-        controls.sidebar()
+        controls.sidebar(world=world)
 
 
 def _guard() -> None:

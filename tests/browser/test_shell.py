@@ -175,7 +175,7 @@ def test_keyboard_alone_reaches_everything(server, page):
 
 CHARTS = {"": 1, "playground": 5, "error_vs_n": 2, "error_vs_n?part=cloud": 1, "methods": 2,
           "methods?part=exchange": 3, "ellipses": 1, "ellipses?part=lab": 2,
-          "lower_bounds": 1, "lower_bounds?part=map": 1}  # fmt: skip
+          "lower_bounds": 1, "lower_bounds?part=map": 1, "census": 3}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)

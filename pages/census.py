@@ -1,0 +1,693 @@
+"""Census: real states as agents, whose people's way to work is to be predicted."""
+
+import contextlib
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from collab_core import census, figures
+from collab_core.census import CensusSums, Choice, People, Study, Survey
+from collab_core.census.download import HORIZONS, MB_PER_PERSON, YEARS
+from collab_core.census.study import METHODS
+from pages.shared import options, run, state
+from pages.shared.panel import columns, show
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page
+
+DATA = Path(__file__).parents[1] / "data"
+BUILT_IN = DATA / "acs2024_moments.npz"
+PUBLISHED = DATA / "paper_census_results.csv"
+SOURCE = "ACS 2024 1-Year, sums over 1,072,864 workers of 49 states"
+
+PARTS = {
+    "gains": "Who gains",
+    "n": "Error against n",
+    "whatif": "What if",
+    "coefficients": "Coefficients",
+    "data": "Data",
+}
+USUAL = ("NY", "PA", "OH", "FL", "IL")
+PATTERNS = {
+    "paper": "The paper's pattern",
+    "all": "Everybody asks everything",
+    "half": "Every other question",
+    "own": "Mine (the grid below)",
+}
+SIZES = (200, 400, 600, 800, 1000, 2000, 4000, 6000, 8000, 10_000)
+TRIALS = (5, 20, 80, 200)
+RESAMPLES = 40
+#: How the paper's file calls its methods.
+PAPER_METHODS = {
+    "Collab": "collab",
+    "Imputation": "imputation",
+    "Naive-Collab": "naive_collab",
+    "Naive-Local": "local",
+    "Optimized-Naive-Collab": "optimized_naive_collab",
+}
+
+
+@st.cache_resource(show_spinner=False)
+def built_in() -> CensusSums:
+    return CensusSums.load(BUILT_IN, SOURCE)
+
+
+def people() -> People | None:
+    """Records that this session has loaded, if any."""
+    return st.session_state.get("census-people")
+
+
+def sums() -> CensusSums:
+    """The data of this session: the built-in sums, or those of the records it has loaded."""
+    loaded = people()
+    return built_in() if loaded is None else loaded.sums
+
+
+def main() -> None:
+    with page(world=False):
+        part = heading("Census", PARTS)
+        if part == "data":
+            data()
+            return
+        try:
+            study = pick_study(sums())
+            if study is not None:
+                {"gains": gains, "n": against_n, "whatif": what_if, "coefficients": coefficients}[
+                    part
+                ](study)
+        except (ValueError, ArithmeticError) as reason:
+            error_box(f"This study is not possible: {reason}.")
+
+
+# What is studied ---------------------------------------------------------------------------------
+
+
+def pick_study(found: CensusSums) -> Study | None:
+    usual = [s for s in USUAL if s in found.states] or list(found.states[:5])
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    with left:
+        states = options.several("states", "States as agents", found.states, usual)
+    if not states:
+        error_box("Pick at least one state.")
+        return None
+    with right:
+        target = options.pick("target", "Whose commute", states, states[-1])
+    first, second, third, fourth = st.columns([1.4, 1.2, 1, 0.6], vertical_alignment="bottom")
+    with first:
+        pattern = options.pick("pattern", "Who asks what", list(PATTERNS), "paper",
+                               words=PATTERNS.get)  # fmt: skip
+    with second:
+        own = options.pick(
+            "model", "Model of", ("all", "own"), "all", widget=st.segmented_control,
+            words={"all": "all questions", "own": "its own"}.get,
+        )  # fmt: skip
+    with third:
+        log = options.pick(
+            "unit", "Target", ("log", "minutes"), "log", widget=st.segmented_control,
+            words={"log": "log minutes", "minutes": "minutes"}.get,
+        )  # fmt: skip
+    with fourth, st.popover("Grid"):
+        asked = grid(found, states, pattern)
+    choice = Choice(
+        tuple(states), tuple(asked[s] for s in states), target, own == "own", log == "log"
+    )
+    return study_of(found, choice)
+
+
+def study_of(found: CensusSums, choice: Choice) -> Study:
+    """The study, kept as long as nothing changes: its sums are worked out once."""
+    return kept("census-study", (found.source, choice), lambda: Study(found, choice))
+
+
+def kept(slot: str, key: object, make: Callable[[], Any]) -> Any:
+    """Something of this session that is made anew only when its key changes."""
+    held = st.session_state.get(slot)
+    if held is None or held[0] != key:
+        held = st.session_state[slot] = (key, make())
+    return held[1]
+
+
+def grid(found: CensusSums, states: list[str], pattern: str) -> dict[str, tuple[str, ...]]:
+    """Who asks what, by preset or square by square."""
+    questions = found.questions
+    asked = preset(states, questions, "paper" if pattern == "own" else pattern)
+    if pattern == "own":
+        asked |= read_grid(options.get("asks", ""), states, questions)
+    text = written(asked, states, questions)
+    if pattern == "own":
+        # The grid is in the link, whatever it began as.
+        state.options()["asks"] = text
+        state.options_in_use()["asks"] = text
+    table = pd.DataFrame(
+        [[key in asked[s] for key in questions] for s in states],
+        index=states,
+        columns=[census.QUESTIONS[key].name for key in questions],
+    )
+    edited = st.data_editor(table, key=f"grid-{hash(text)}", alt="Which state asks what.")
+    if (edited.to_numpy() != table.to_numpy()).any():
+        changed = {
+            s: tuple(key for key, on in zip(questions, row, strict=True) if on)
+            for s, row in zip(states, edited.to_numpy(), strict=True)
+        }
+        options.put("asks", written(changed, states, questions))
+        options.put("pattern", "own")
+        st.rerun()
+    if found.absent:
+        st.caption(f"This data has no {' and no '.join(found.absent)}.")
+    return asked
+
+
+def preset(
+    states: list[str], questions: tuple[str, ...], pattern: str
+) -> dict[str, tuple[str, ...]]:
+    if pattern == "all":
+        return dict.fromkeys(states, questions)
+    if pattern == "half":
+        return {
+            s: tuple(key for j, key in enumerate(questions) if (i + j) % 2 == 0)
+            for i, s in enumerate(states)
+        }
+    return census.paper_views(states, questions)
+
+
+def written(
+    asked: dict[str, tuple[str, ...]], states: list[str], questions: tuple[str, ...]
+) -> str:
+    """The grid as text for a link: NY.11111101111;IL.00000011111."""
+    return ";".join(
+        f"{s}." + "".join("1" if key in asked[s] else "0" for key in questions) for s in states
+    )
+
+
+def read_grid(
+    text: str, states: list[str], questions: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """What a link says of the grid; rows that do not fit are passed over."""
+    found = {}
+    for part in text.split(";"):
+        name, _, bits = part.partition(".")
+        if name in states and len(bits) == len(questions) and set(bits) <= {"0", "1"}:
+            found[name] = tuple(k for k, bit in zip(questions, bits, strict=True) if bit == "1")
+    return found
+
+
+def code_of(study: Study) -> str:
+    """Lines that make this study; records of one's own have a path that only their owner knows."""
+    load = (
+        f"sums = cc.census.CensusSums.load({str(BUILT_IN.relative_to(DATA.parent))!r})\n"
+        if people() is None
+        else "sums = cc.census.sums_of_files([...], 'my files')  # the files you loaded\n"
+    )
+    return (
+        "import collab_core as cc\n\n"
+        + load
+        + f"choice = cc.census.{study.choice!r}\nstudy = cc.census.Study(sums, choice)\n"
+    )
+
+
+# Gains -------------------------------------------------------------------------------------------
+
+
+def gains(study: Study) -> None:
+    frame = study.gains().rename(columns={"state": "agent"})
+    frame["sees"] = [
+        ", ".join(census.QUESTIONS[key].name for key in asks) or "nothing"
+        for asks in study.choice.asked
+    ]
+    key = (study.sums.source, study.choice)
+    results = kept("census-results", key, lambda: study.results(RESAMPLES))
+    words(gains_in_words(study, frame, results))
+    left, right = columns("gains", "people", sizes=[1, 1.1])
+    with left:
+        show(
+            figures.worth_by_agent(frame, title="What each state gains", who="state"),
+            key="gains",
+            alt="Expected error of every state's own model alone and together.",
+            frame=frame.rename(columns={"agent": "state"}),
+            formula=GAINS_FORMULA,
+            code=code_of(study) + "frame = study.gains()\nprint(frame)\n",
+        )
+    with right:
+        whom = study.choice.target
+        show(
+            figures.errors_on_people(
+                results, title=f"On {study.sums.n[study.sums.index(whom), 1]:,} people of {whom}"
+            ),
+            key="people",
+            alt="Error of every method on the target state's test people.",
+            frame=results,
+            formula=PEOPLE_FORMULA,
+            code=code_of(study) + f"frame = study.results({RESAMPLES})\nprint(frame)\n",
+        )
+    for row in results[results["note"] != ""].itertuples():
+        words(f"{figures.label(row.method)} is missing: {row.note}.")
+    names = [study.sums.text_of(name) for name in study.features]
+    show(
+        figures.covariance_heatmap(
+            study.covariance, names, title="How answers go together, within states", height=560
+        ),
+        key="census-covariance",
+        alt="Heatmap of the pooled correlation of all answers.",
+        frame=pd.DataFrame(study.covariance, columns=names),
+        formula="Pooled within-state correlation of the training people's answers.",
+        code=code_of(study) + "frame = study.covariance\nprint(frame)\n",
+    )
+    if study.flat:
+        st.caption(
+            "Nobody in these states answers "
+            + ", ".join(study.sums.text_of(name) for name in study.flat)
+            + ": left out."
+        )
+
+
+def gains_in_words(study: Study, frame: pd.DataFrame, results: pd.DataFrame) -> str:
+    seeing = frame[frame["features"] > 0]
+    said = f"**{study.sums.source}.** "
+    if len(seeing):
+        most = seeing.loc[seeing["worth"].idxmax()]
+        said += (
+            f"**{most['agent']} gains most: working together is worth {most['worth']:.1f} times "
+            f"its {most['people']:,} people.** "
+        )
+    by = results.set_index("method")
+    collab, local = by.loc["collab"], by.loc["local"]
+    if pd.notna(collab["r2"]):
+        said += (
+            f"COLLAB explains {collab['r2']:.1%} of how long {study.choice.target}'s people travel"
+        )
+        if pd.notna(local["r2"]):
+            own = "its own people" if study.choice.own else "its own people, asked everything"
+            said += f"; least squares on {own} {local['r2']:.1%}."
+            if local["relative"] < collab["low"]:
+                said += (
+                    " **COLLAB loses here**: with so many people of its own the target needs no "
+                    "help, and the other states' relation differs from its own (see What if)."
+                )
+        else:
+            said += "."
+    return said
+
+
+# Error against n ---------------------------------------------------------------------------------
+
+
+def against_n(study: Study) -> None:
+    loaded = people()
+    first, second, third = st.columns([1, 1.4, 1.2], vertical_alignment="bottom")
+    with first:
+        trials = options.pick("trials", "Trials", TRIALS, 20, widget=st.select_slider,
+                              help="The paper's is 80.")  # fmt: skip
+    with second:
+        recipe = "ours"
+        if loaded is not None:
+            recipe = options.pick(
+                "recipe", "Recipe", ("ours", "authors"), "ours", widget=st.segmented_control,
+                words={"ours": "centred in the sample", "authors": "the authors'"}.get,
+            )  # fmt: skip
+        else:
+            st.caption(
+                "Synthetic draws: Gaussian people with each state's own moments. Load records "
+                "(Data) to draw real ones."
+            )
+    with third:
+        published = options.switch(
+            "published", "The paper's curve", help="2018, CA NY TX FL IL: as published."
+        )
+    smallest = int(study.counts.min())
+    sizes = [n for n in SIZES if loaded is None or n <= smallest] or [smallest]
+
+    def draw_people(n: int, count: int, methods: tuple[str, ...], seed: int) -> tuple:
+        return loaded.draw_errors(study, n, count, methods, seed, recipe=recipe)
+
+    def work(report: run.Report, cancel: Event) -> pd.DataFrame:
+        return study.error_curve(
+            sizes, trials, METHODS, progress=report, cancel=cancel,
+            draw=None if loaded is None else draw_people,
+        )  # fmt: skip
+
+    def draw(frame: pd.DataFrame, final: bool) -> None:
+        words(curve_in_words(study, frame))
+        overlay = paper_curve() if published else None
+        show(
+            figures.error_curve(
+                frame, title=f"Error on {study.choice.target}'s test people", log=True,
+                overlay=overlay,
+            ),
+            key="census-n",
+            alt="Error of every method on the target's test people against n.",
+            frame=frame,
+            formula=CURVE_FORMULA,
+            code=code_of(study)
+            + f"frame = study.error_curve({sizes}, {trials})\nprint(frame)\n"
+            + ("" if loaded is None else "# with draw=... of cc.census.People for records\n"),
+        )  # fmt: skip
+
+    run.panel(
+        "census-n", (study.sums.source, study.choice, trials, recipe), work, draw,
+        label="Draw", help="Draws n people of every state, again and again.", auto=True,
+    )  # fmt: skip
+
+
+def curve_in_words(study: Study, frame: pd.DataFrame) -> str:
+    n = int(frame["n"].max()) if len(frame) else 0
+    by = frame[frame["n"] == frame["n"].min()].set_index("method") if len(frame) else frame
+    if not n or pd.isna(by.loc["collab", "mean"]):
+        return "**Which method needs the fewest people?**"
+    first = int(frame["n"].min())
+    local = by.loc["local", "mean"]
+    alone = f" against {local:.3f} on the target's own" if pd.notna(local) else ""
+    return (
+        f"**With {first} people a state COLLAB leaves {by.loc['collab', 'mean']:.3f} of the "
+        f"variance{alone}.** 1 is predicting the mean."
+    )
+
+
+@st.cache_data(show_spinner=False)
+def paper_curve() -> pd.DataFrame:
+    """The authors' published run, in the names of our methods."""
+    frame = pd.read_csv(PUBLISHED)
+    frame["method"] = frame["method"].map(PAPER_METHODS)
+    return frame.dropna(subset="method").rename(columns={"mse": "mean"})
+
+
+# What if -----------------------------------------------------------------------------------------
+
+
+def what_if(study: Study) -> None:
+    def work(report: run.Report, cancel: Event) -> tuple[pd.DataFrame, ...]:
+        steps = (study.asking_more, lambda: census.leaving(study), lambda: census.joining(study),
+                 lambda: census.doubling(study))  # fmt: skip
+        found = []
+        for done, step in enumerate(steps):
+            if cancel.is_set():
+                break
+            found.append(step())
+            report((done + 1) / len(steps), None)
+        return tuple(found)
+
+    def draw(found: tuple[pd.DataFrame, ...], final: bool) -> None:
+        if len(found) == 4:
+            draw_what_if(study, *found)
+
+    run.panel(
+        "census-whatif", (study.sums.source, study.choice), work, draw, label="Ask",
+        help="Fits COLLAB anew for every change.", auto=True, below=True,
+    )  # fmt: skip
+
+
+def draw_what_if(
+    study: Study,
+    asking: pd.DataFrame,
+    leaves: pd.DataFrame,
+    joins: pd.DataFrame,
+    more: pd.DataFrame,
+) -> None:
+    names = {key: question.name for key, question in census.QUESTIONS.items()}
+    words(what_if_in_words(study, asking, leaves, joins, more, names))
+    if len(asking):
+        table = census.question_table(asking, study.choice.states)
+        show(
+            figures.falls_by_question(
+                table, names, title="If a state asked one more question: how far "
+                f"{study.choice.target}'s error falls", height=max(300, 120 + 22 * len(table)),
+            ),
+            key="questions",
+            alt="By how much the target's error falls if a state asked a question.",
+            frame=asking,
+            formula=WHATIF_FORMULA,
+            code=code_of(study) + "frame = study.asking_more()\nprint(frame)\n",
+        )  # fmt: skip
+    left, right = st.columns(2)
+    for column, title, frame in (
+        (left, "If a state leaves (measured)", leaves),
+        (right, "If a state joins, asking everything (measured)", joins),
+    ):
+        with column:
+            words(f"**{title}**")
+            if len(frame):
+                st.dataframe(
+                    frame.assign(change=frame["after"] / frame["before"] - 1).sort_values("after"),
+                    hide_index=True, height=260,
+                    column_config={
+                        "before": st.column_config.NumberColumn(format="%.4f"),
+                        "after": st.column_config.NumberColumn(format="%.4f"),
+                        "change": st.column_config.NumberColumn(format="percent"),
+                    },
+                )  # fmt: skip
+            else:
+                words("There is none.")
+
+
+def what_if_in_words(
+    study: Study,
+    asking: pd.DataFrame,
+    leaves: pd.DataFrame,
+    joins: pd.DataFrame,
+    more: pd.DataFrame,
+    names: dict[str, str],
+) -> str:
+    target, said = study.choice.target, []
+    if len(asking):
+        best = asking.loc[asking["fall"].idxmax()]
+        said.append(
+            f"**Most would be gained if {best['state']} asked {names[best['question']]}: "
+            f"{target}'s error beyond the noise falls by {best['fall']:.1%}.**"
+        )
+    else:
+        said.append("**Everybody asks everything that anybody asks.**")
+    if len(leaves):
+        worst, best = leaves.loc[leaves["after"].idxmax()], leaves.loc[leaves["after"].idxmin()]
+        if worst["after"] > worst["before"]:
+            said.append(
+                f"- Without {worst['state']} COLLAB's error on its people rises by "
+                f"{worst['after'] / worst['before'] - 1:.2%}."
+            )
+        if best["after"] < best["before"]:
+            said.append(
+                f"- Without {best['state']} it *falls* by {1 - best['after'] / best['before']:.2%}:"
+                f" {best['state']}'s people differ from {target}'s more than their number helps."
+            )
+    if len(joins):
+        best = joins.loc[joins["after"].idxmin()]
+        change = best["after"] / best["before"] - 1
+        said.append(f"- The best newcomer is {best['state']}: {change:+.2%}.")
+    best = more.loc[more["after"].idxmin()]
+    fall = 1 - best["after"] / best["before"] if best["before"] > 0 else 0.0
+    said.append(
+        f"- Twice as many labelled people are worth most in {best['state']}: by the formulas "
+        f"{target}'s error beyond the noise falls by {fall:.2%}."
+    )
+    return "\n".join(said)
+
+
+# Coefficients ------------------------------------------------------------------------------------
+
+
+def coefficients(study: Study) -> None:
+    frame = study.coefficients()
+    names = [study.sums.text_of(name) for name in frame["feature"]]
+    units = [census.QUESTIONS[name.partition("_")[0]].unit for name in frame["feature"]]
+    levels = [j for j, unit in enumerate(units) if not unit]
+    numbers = [j for j, unit in enumerate(units) if unit]
+    scale = "log minutes" if study.choice.log else "minutes"
+    unasked = [study.sums.text_of(row.feature) for row in frame.itertuples() if not row.asked]
+    words(coefficients_in_words(study, frame, unasked))
+    if levels:
+        part = frame.iloc[levels]
+        show(
+            figures.coefficient_intervals(
+                part, [names[j] for j in levels], f"{scale} more than the first level",
+                title=f"What the model says for {study.choice.target}",
+                height=max(320, 90 + 22 * len(levels)),
+            ),
+            key="coefficients",
+            alt="Coefficients of the collaborative and the local model with intervals.",
+            frame=frame.assign(text=names),
+            formula=COEFFICIENTS_FORMULA,
+            code=code_of(study) + "frame = study.coefficients()\nprint(frame)\n",
+        )  # fmt: skip
+    if numbers:
+        rows = [f"| | together | 95% interval | alone ({scale}) |", "|---|---|---|---|"]
+        for j in numbers:
+            row = frame.iloc[j]
+            alone = "not asked" if pd.isna(row["alone"]) else f"{row['alone']:.3g}"
+            rows.append(
+                f"| {names[j]}, {units[j]} | {row['together']:.3g} | {row['low']:.3g} to "
+                f"{row['high']:.3g} | {alone} |"
+            )
+        words("\n".join(rows))
+
+
+def coefficients_in_words(study: Study, frame: pd.DataFrame, unasked: list[str]) -> str:
+    target = study.choice.target
+    if unasked and not study.choice.own:
+        some = ", ".join(unasked[:3]) + (" and more" if len(unasked) > 3 else "")
+        return (
+            f"**The collaborative model speaks of {len(unasked)} answers that {target} never asked "
+            f"for** ({some}); its own model cannot."
+        )
+    narrower = frame[frame["alone"].notna()]
+    if narrower.empty:
+        return f"**{target} asks nothing, so only the collaborative model speaks.**"
+    ratio = ((narrower["alone_high"] - narrower["alone_low"]).astype(float)
+             / (narrower["high"] - narrower["low"])).median()  # fmt: skip
+    return (
+        f"**Together, intervals are {ratio:.1f} times narrower than {target}'s own**, at the "
+        "median. Where the two disagree, the states differ."
+    )
+
+
+# Data --------------------------------------------------------------------------------------------
+
+
+def data() -> None:
+    found = sums()
+    words(
+        f"**Now: {found.source}.** {found.people:,} people who count (over 16, in work, with a "
+        f"travel time) of {len(found.states)} states, {len(found.features)} features of "
+        f"{len(found.questions)} questions."
+        + (f" Not in it: {', '.join(found.absent)}." if found.absent else "")
+        + " Every fifth person of a state is kept for testing. Only sums are used, unless you draw "
+        "records under Error against n."
+    )
+    if people() is not None:
+        st.button("Back to the built-in data", on_click=forget)
+    left, right = st.columns(2)
+    with left:
+        st.subheader("From the Census")
+        from_census()
+    with right:
+        st.subheader("Files of your own")
+        own_files()
+
+
+def forget() -> None:
+    st.session_state.pop("census-people", None)
+
+
+def from_census() -> None:
+    year = st.selectbox("Year", YEARS[::-1], index=YEARS[::-1].index(2018))
+    horizon = st.selectbox("Horizon", HORIZONS, help="The paper's is 2018, 1-Year.")
+    survey = Survey(DATA, int(year), horizon)
+    names = sorted(census.download.STATES.values())
+    chosen = st.multiselect("States", names, list(census.PAPER_STATES))
+    missing = [s for s in chosen if s not in survey.cached]
+    weights = built_in()
+    guess = sum(
+        weights.n[weights.index(s)].sum() * 3 if s in weights.states else 150_000 for s in missing
+    )
+    factor = 5 if horizon == "5-Year" else 1
+    st.caption(
+        f"{len(chosen) - len(missing)} of {len(chosen)} are here already. "
+        + (
+            f"About {guess * MB_PER_PERSON * factor:,.0f} MB would come from www2.census.gov, and "
+            "be kept under data/."
+            if missing
+            else "Nothing needs to be downloaded."
+        )
+    )
+    if not chosen:
+        error_box("Pick at least one state.")
+        return
+
+    def work(report: run.Report, cancel: Event) -> People | None:
+        paths = survey.fetch(
+            chosen, progress=lambda share, text: report(0.7 * share, None), cancel=cancel
+        )
+        if cancel.is_set():
+            return None
+        return People.from_files(
+            paths, f"ACS {year} {horizon}, {', '.join(chosen)}", cancel=cancel,
+            progress=lambda share: report(0.7 + 0.3 * share, None),
+        )  # fmt: skip
+
+    run.panel(
+        "census-fetch", (year, horizon, tuple(chosen)), work, take_over,
+        label="Download and read" if missing else "Read",
+        help="Fetches person files from the Census Bureau, then works offline.",
+    )  # fmt: skip
+
+
+def own_files() -> None:
+    folder = st.text_input(
+        "Folder on this computer", help="With PUMS person files, .csv or .parquet."
+    )
+    uploaded = st.file_uploader(
+        "Or upload them", type=["csv", "parquet"], accept_multiple_files=True
+    )
+
+    def work(report: run.Report, cancel: Event) -> People:
+        with contextlib.ExitStack() as stack:
+            if uploaded:
+                # To a folder that ends with the reading: files are read in pieces, not at once.
+                place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                paths = []
+                for number, file in enumerate(uploaded):
+                    paths.append(place / f"{number}-{Path(file.name).name}")
+                    paths[-1].write_bytes(file.getbuffer())
+            else:
+                paths = census.files_in(Path(folder).expanduser())
+            return People.from_files(
+                paths, f"my {len(paths)} file{'s' if len(paths) > 1 else ''}", cancel=cancel,
+                progress=lambda share: report(share, None),
+            )  # fmt: skip
+
+    if folder or uploaded:
+        run.panel(
+            "census-own", (folder, tuple(file.file_id for file in uploaded)), work, take_over,
+            label="Read", help="Reads them in pieces; nothing leaves this computer.",
+        )  # fmt: skip
+
+
+def take_over(found: People | None, final: bool) -> None:
+    """Use what was read from now on, and say so."""
+    if not final or found is None:
+        return
+    st.success(
+        f"{found.sums.people:,} people of {', '.join(found.sums.states)} were read and are used on "
+        "the other parts of this page."
+    )
+    if st.session_state.get("census-people") is not found:
+        st.session_state["census-people"] = found
+        st.rerun()
+
+
+GAINS_FORMULA = """
+By the formulas, in a world where the relation pooled over these states is the truth: alone a state
+errs $s_i d_i/n_i$ beyond what it can never explain, together
+$\\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')$ with $C^g = (\\sum_k n_kT_k'\\Sigma_{k+}T_k/s_k)^{-1}$.
+"""
+
+PEOPLE_FORMULA = """
+Mean squared error on the target's test people (every fifth of its file), who took no part in any
+fit, over that of predicting the training mean; $R^2$ is 1 less that. Exact, from sums. Bars are the
+middle 95% over resamples: every state's training people drawn anew from a Gaussian law with their
+moments.
+"""
+
+CURVE_FORMULA = """
+Every state has $n$ people: records drawn without replacement where records are loaded, otherwise
+exact sums of Gaussian people with the state's own moments (synthetic: rare levels are then never
+absent). Features are centred within each sample and scaled by pooled deviations; COLLAB has
+Algorithm 1's empirical weights, and equals RW-Imputation with $1/R_i$. Errors are on the target's
+test people, over that of predicting the mean; bands are 95% intervals of the mean over draws. The
+published curve is the authors' own run, in standard deviations of 2018.
+"""
+
+WHATIF_FORMULA = """
+Expected error of the target's own model beyond the noise,
+$\\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')/n + \\theta_{i-}'\\Gamma_i\\theta_{i-}$, with the question
+added to a state's view. Leaving and joining are measured: COLLAB is fitted anew from sums, and its
+error taken on the target's test people.
+"""
+
+COEFFICIENTS_FORMULA = """
+COLLAB's model in natural units, with intervals from its estimated covariance (a sandwich,
+conditional on the features), beside the target's own least squares.
+"""
+
+main()

@@ -1,0 +1,157 @@
+"""Census: every part, odd choices, files of one's own."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from collab_core.census import CensusSums, Choice, Study, paper_views
+from tests.test_census import BUILT_IN, FIVE, records
+
+from .apps import (
+    assert_sound,
+    compare,
+    csv_frames,
+    figures_of,
+    finished,
+    open_page,
+    param,
+    run_snippet,
+    said,
+)
+
+PAGE = "pages/census.py"
+
+
+def opened(query=None):
+    app = open_page(PAGE, query or {})
+    part = (query or {}).get("part")
+    if part in ("n", "whatif") and not app.error:
+        finished(app, f"census-{part}")
+    return app
+
+
+@pytest.mark.parametrize("part", ["gains", "n", "whatif", "coefficients", "data"])
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"model": "own", "unit": "minutes"},
+        {"states": "WY", "target": "WY"},
+        {"states": "NY,IL", "target": "NY", "pattern": "half"},
+        {"states": "NY,IL", "pattern": "all", "model": "own"},
+        {"pattern": "own", "asks": "NY.111111111111;IL.000000000001"},
+        {"published": "1"},
+    ],
+    ids=str,
+)
+def test_every_part_with_odd_choices(part, choices):
+    app = opened({"part": part, "trials": "5"} | choices)
+    nothing_to_ask = "Everybody asks everything" in said(app)
+    assert_sound(app, least=0 if part == "data" or nothing_to_ask else 1)
+    assert not app.error
+
+
+def test_all_49_states():
+    states = ",".join(CensusSums.load(BUILT_IN).states)
+    for part in ("gains", "coefficients"):
+        app = opened({"part": part, "states": states, "target": "IL"})
+        assert_sound(app)
+        assert not app.error
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"states": "none"}, "Pick at least one state"),
+        ({"pattern": "own", "asks": ";".join(f"{s}.000000000000" for s in FIVE)}, "switch one on"),
+    ],
+)
+def test_what_cannot_be_studied_gets_a_sentence(choices, sentence):
+    app = open_page(PAGE, choices)
+    assert not app.exception
+    assert any(sentence in error.value for error in app.error)
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"states": "NY,ZZ"}, "'ZZ' is not one of the choices"),
+        ({"target": "CA"}, "'CA' is not one of the choices; IL is used"),
+        ({"pattern": "mine"}, "is not one of the choices"),
+        ({"part": "n", "trials": "7"}, "is not one of the choices"),
+    ],
+)
+def test_a_wrong_link_is_put_right_and_says_so(choices, sentence):
+    app = open_page(PAGE, choices)
+    assert not app.exception
+    assert any(sentence in info.value for info in app.info), [info.value for info in app.info]
+
+
+@pytest.mark.parametrize("part", ["gains", "n", "whatif", "coefficients"])
+def test_snippets_print_the_figures_numbers(monkeypatch, part):
+    frames = csv_frames(monkeypatch)
+    opened({"part": part, "trials": "5", "states": "NY,OH,IL", "target": "IL"})
+    assert frames
+    for key, (frame, code) in frames.items():
+        found = run_snippet(code)
+        if key == "census-covariance":
+            np.testing.assert_allclose(found, frame.to_numpy())
+        else:
+            compare(key, frame, found)
+
+
+def test_the_words_are_the_numbers():
+    app = opened()
+    sums = CensusSums.load(BUILT_IN)
+    views = paper_views(FIVE, sums.questions)
+    study = Study(sums, Choice(FIVE, tuple(views[s] for s in FIVE), "IL"))
+    gains = study.gains()
+    most = gains.loc[gains["worth"].idxmax()]
+    assert f"{most['state']} gains most" in said(app)
+    r2 = study.results(0).set_index("method").loc["collab", "r2"]
+    assert f"COLLAB explains {r2:.1%}" in said(app)
+    assert "COLLAB loses here" in said(app)
+
+
+def test_files_of_a_folder_are_read_and_used(tmp_path):
+    records(2000).to_csv(tmp_path / "people.csv", index=False)
+    app = opened({"part": "data"})
+    app.text_input[0].set_value(str(tmp_path)).run()
+    app.button(key="start-census-own").click().run()
+    finished(app, "census-own")
+    assert any("were read" in box.value for box in app.success)
+    app.session_state["options"]["census"] = {"part": "n", "trials": "5"}
+    app.run()
+    finished(app, "census-n")
+    assert_sound(app)
+    app.session_state["options"]["census"] = {"part": "gains"}
+    app.run()
+    assert_sound(app, least=3)
+    assert "my 1 file" in said(app)
+
+
+def test_a_wrong_folder_or_file_gets_a_sentence_and_loses_nothing(tmp_path):
+    app = opened({"part": "data"})
+    for content, sentence in (
+        (None, "is not a folder"),
+        (pd.DataFrame({"a": [1]}), "lacks AGEP"),
+    ):
+        folder = tmp_path / "there"
+        if content is not None:
+            folder.mkdir(exist_ok=True)
+            content.to_csv(folder / "people.csv", index=False)
+        app.text_input[0].set_value(str(folder)).run()
+        app.button(key="start-census-own").click().run()
+        finished(app, "census-own")
+        assert any(sentence in error.value for error in app.error), [e.value for e in app.error]
+        app.text_input[0].set_value("").run()
+    app.session_state["options"]["census"] = {}
+    app.run()
+    assert len(figures_of(app)) == 3
+
+
+def test_the_grid_is_in_the_link():
+    app = opened({"pattern": "own"})
+    assert param(app, "asks").startswith("NY.")
+    again = opened({"pattern": "own", "asks": param(app, "asks")})
+    assert param(again, "asks") == param(app, "asks")
