@@ -2,9 +2,9 @@
 
 import sys
 
-from . import dashboard, library, simulation
+from . import census, dashboard, library, simulation
 
-MODULES = {"library": library, "simulation": simulation, "dashboard": dashboard}
+MODULES = {"library": library, "simulation": simulation, "census": census, "dashboard": dashboard}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODULES:

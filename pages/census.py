@@ -1,6 +1,7 @@
 """Census: real states as agents, whose people's way to work is to be predicted."""
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import streamlit as st
 
 from collab_core import census, figures
 from collab_core.census import CensusSums, Choice, People, Study, Survey
-from collab_core.census.download import HORIZONS, MB_PER_PERSON, YEARS
+from collab_core.census.download import BYTES_PER_SECOND, CENSUS, HORIZONS, MB_PER_PERSON, YEARS
 from collab_core.census.study import METHODS
 from pages.shared import options, run, state
 from pages.shared.panel import columns, show
@@ -88,9 +89,14 @@ def main() -> None:
 
 def pick_study(found: CensusSums) -> Study | None:
     usual = [s for s in USUAL if s in found.states] or list(found.states[:5])
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([2.4, 0.5, 0.9], vertical_alignment="bottom")
     with left:
         states = options.several("states", "States as agents", found.states, usual)
+    with middle:
+        st.button(
+            f"All {len(found.states)}", on_click=options.put, width="stretch",
+            args=("states", ",".join(found.states)), help="Every state of the data as an agent.",
+        )  # fmt: skip
     if not states:
         error_box("Pick at least one state.")
         return None
@@ -297,7 +303,9 @@ def gains_in_words(study: Study, frame: pd.DataFrame, results: pd.DataFrame) -> 
 
 def against_n(study: Study) -> None:
     loaded = people()
-    first, second, third = st.columns([1, 1.4, 1.2], vertical_alignment="bottom")
+    if loaded is not None and not loaded.holds_records:
+        loaded = None
+    first, second, third, fourth = st.columns([1, 1.3, 1.1, 1], vertical_alignment="bottom")
     with first:
         trials = options.pick("trials", "Trials", TRIALS, 20, widget=st.select_slider,
                               help="The paper's is 80.")  # fmt: skip
@@ -314,9 +322,17 @@ def against_n(study: Study) -> None:
                 "(Data) to draw real ones."
             )
     with third:
-        published = options.switch(
-            "published", "The paper's curve", help="2018, CA NY TX FL IL: as published."
-        )
+        weights = options.pick(
+            "weights", "COLLAB's weights", ("empirical", "population"), "empirical",
+            help="With population weights a rare level that a sample could not tell counts fully.",
+        )  # fmt: skip
+        study = census.with_choice(study, weights=weights)
+    with fourth:
+        published = False
+        if is_the_papers(study):
+            published = options.switch(
+                "published", "Published curve", help="The paper's own run: 2018, CA NY TX FL IL."
+            )
     smallest = int(study.counts.min())
     sizes = [n for n in SIZES if loaded is None or n <= smallest] or [smallest]
 
@@ -363,6 +379,18 @@ def curve_in_words(study: Study, frame: pd.DataFrame) -> str:
     return (
         f"**With {first} people a state COLLAB leaves {by.loc['collab', 'mean']:.3f} of the "
         f"variance{alone}.** 1 is predicting the mean."
+    )
+
+
+def is_the_papers(study: Study) -> bool:
+    """Whether five states ask as in the paper, and all questions predict log minutes."""
+    choice = study.choice
+    views = census.paper_views(choice.states, study.sums.questions)
+    return (
+        len(choice.states) == len(census.PAPER_STATES)
+        and choice.log
+        and not choice.own
+        and all(views[s] == asks for s, asks in zip(choice.states, choice.asked, strict=True))
     )
 
 
@@ -572,7 +600,10 @@ def forget() -> None:
 def from_census() -> None:
     year = st.selectbox("Year", YEARS[::-1], index=YEARS[::-1].index(2018))
     horizon = st.selectbox("Horizon", HORIZONS, help="The paper's is 2018, 1-Year.")
-    survey = Survey(DATA, int(year), horizon)
+    survey = Survey(
+        Path(os.environ.get("COLLAB_CENSUS_CACHE", DATA)), int(year), horizon,
+        os.environ.get("COLLAB_CENSUS_URL", CENSUS),
+    )  # fmt: skip
     names = sorted(census.download.STATES.values())
     chosen = st.multiselect("States", names, list(census.PAPER_STATES))
     missing = [s for s in chosen if s not in survey.cached]
@@ -580,12 +611,13 @@ def from_census() -> None:
     guess = sum(
         weights.n[weights.index(s)].sum() * 3 if s in weights.states else 150_000 for s in missing
     )
-    factor = 5 if horizon == "5-Year" else 1
+    size = guess * MB_PER_PERSON * (5 if horizon == "5-Year" else 1)
     st.caption(
         f"{len(chosen) - len(missing)} of {len(chosen)} are here already. "
         + (
-            f"About {guess * MB_PER_PERSON * factor:,.0f} MB would come from www2.census.gov, and "
-            "be kept under data/."
+            f"About {size:,.0f} MB would come from the Census Bureau (www2.census.gov), in some "
+            f"{max(size * 1e6 / BYTES_PER_SECOND, 10):,.0f} seconds at {BYTES_PER_SECOND / 1e6:g} "
+            "MB a second, and be kept under data/."
             if missing
             else "Nothing needs to be downloaded."
         )
@@ -650,9 +682,11 @@ def take_over(found: People | None, final: bool) -> None:
     st.success(
         f"{found.sums.people:,} people of {', '.join(found.sums.states)} were read and are used on "
         "the other parts of this page."
+        + ("" if found.holds_records else " They are too many to hold: only their sums are kept.")
     )
-    if st.session_state.get("census-people") is not found:
-        st.session_state["census-people"] = found
+    # Once only: who goes back to the built-in data has still read these.
+    if st.session_state.get("census-taken") is not found:
+        st.session_state["census-people"] = st.session_state["census-taken"] = found
         st.rerun()
 
 

@@ -2,9 +2,6 @@
 
 import os
 import threading
-import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import BytesIO
 from pathlib import Path
 
 import folktables
@@ -30,6 +27,8 @@ from collab_core.census import (
 from collab_core.census.records import Layout, design
 from collab_core.census.study import METHODS
 
+from .bureau import records, refused, silent, truncated, whole, zipped
+
 BUILT_IN = Path(__file__).parents[1] / "data" / "acs2024_moments.npz"
 FIVE = ("NY", "PA", "OH", "FL", "IL")
 
@@ -38,38 +37,6 @@ needs_persons = pytest.mark.skipif(
     not Path(PERSONS).is_file(),
     reason="COLLAB_CENSUS_PERSONS names no file of real person records",
 )
-
-
-def records(count: int = 400, seed: int = 0, codes=(6, 17, 36), year: int = 2018) -> pd.DataFrame:
-    """Made-up person records in the columns of a year; about half of them count."""
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "ST": rng.choice(codes, count),
-            "PUMA": rng.integers(100, 9000, count),
-            "PWGTP": rng.integers(0, 50, count),
-            "AGEP": rng.integers(10, 80, count),
-            "SCHL": rng.integers(1, 25, count),
-            "MAR": rng.integers(1, 6, count),
-            "SEX": rng.integers(1, 3, count),
-            "DIS": rng.integers(1, 3, count),
-            "MIG": rng.integers(1, 4, count),
-            "RELP": rng.integers(0, 18, count),
-            "RAC1P": rng.integers(1, 10, count),
-            "CIT": rng.integers(1, 6, count),
-            "OCCP": rng.integers(10, 9000, count),
-            "JWTR": rng.choice([*range(1, 13)], count),
-            "POWPUMA": rng.integers(100, 9000, count),
-            "POVPIP": np.where(rng.random(count) < 0.1, np.nan, rng.integers(0, 502, count)),
-            "ESR": rng.choice([1, 1, 1, 6], count),
-            "JWMNP": np.where(rng.random(count) < 0.2, np.nan, rng.integers(1, 120, count)),
-        }
-    )
-    if year >= 2019:
-        frame = frame.rename(columns={"RELP": "RELSHIPP", "JWTR": "JWTRNS"})
-    if year >= 2023:
-        frame = frame.rename(columns={"ST": "STATE"})
-    return frame
 
 
 # Records -----------------------------------------------------------------------------------------
@@ -434,69 +401,23 @@ def test_too_many_people_asked_for_gets_a_sentence(small):
     assert (again["collab"] == found["collab"]).all()
 
 
+def test_too_many_people_to_hold_are_kept_as_sums(small):
+    people = People.from_files([small[0]], "test", most=100)
+    assert not people.holds_records
+    assert (people.sums.cross == sums_of_files([small[0]], "test").cross).all()
+
+
+@needs_persons
+def test_population_weights_lose_where_levels_are_rare():
+    """METHOD.md: they stay near 1.03-1.11, where empirical weights are at 0.95."""
+    people = People.from_files([PERSONS], "records")
+    views = paper_views(FIVE, people.sums.questions)
+    choice = Choice(FIVE, tuple(views[s] for s in FIVE), "IL", weights="population")
+    errors, _ = people.draw_errors(Study(people.sums, choice), 200, 20, ("collab",), seed=1)
+    assert errors["collab"].mean() > 1.0
+
+
 # Downloads ---------------------------------------------------------------------------------------
-
-
-def zipped(name: str, frame: pd.DataFrame) -> bytes:
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(name, frame.to_csv(index=False))
-    return packed.getvalue()
-
-
-@pytest.fixture
-def bureau():
-    """A small Census Bureau on this machine: what each state answers can be set."""
-    answers, asked = {}, []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            state = self.path.rpartition("csv_p")[2].removesuffix(".zip").upper()
-            answer = answers[state].pop(0) if len(answers[state]) > 1 else answers[state][0]
-            answer(self)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/pums", answers, asked
-    server.shutdown()
-    server.server_close()
-
-
-def whole(content: bytes):
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
-
-    return answer
-
-
-def refused(code: int):
-    def answer(handler):
-        handler.send_response(code)
-        handler.end_headers()
-        handler.wfile.write(b"<html>no</html>")
-
-    return answer
-
-
-def truncated(content: bytes):
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content[: len(content) // 2])
-
-    return answer
-
-
-def silent(handler):
-    threading.Event().wait(1.5)
 
 
 def test_the_whole_way_from_the_census_to_a_study(bureau, tmp_path):

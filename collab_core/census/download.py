@@ -27,6 +27,9 @@ HORIZONS = ("1-Year", "5-Year")
 #: Seconds without an answer before giving up, tries in all, and bytes read at a time.
 TIMEOUT, TRIES, PIECE = 30.0, 3, 1 << 18
 
+#: Bytes a second that a download may well reach; only for announcing how long it takes.
+BYTES_PER_SECOND = 5e6
+
 #: Zipped size of a state's file in a year, roughly, in MB: the country's 1-Year files are about
 #: 600 MB for 3.2 million records. Only for announcing a download.
 MB_PER_PERSON = 600 / 3_200_000

@@ -27,7 +27,7 @@ MOST_PEOPLE = 2_000_000
 
 
 class People:
-    """Training people of every state, as numbers.
+    """Training people of every state, as numbers, and the sums of everybody.
 
     Attributes
     ----------
@@ -52,16 +52,22 @@ class People:
         paths: Sequence[str | Path],
         source: str,
         *,
+        most: int | None = None,
         progress: Callable[[float], None] | None = None,
         cancel: Event | None = None,
     ) -> People:
-        """Read files of person records; what any of them lacks is left out of all."""
+        """Read files of person records; what any of them lacks is left out of all.
+
+        With more than ``most`` training people (two million) only their sums are kept, within the
+        memory of one chunk; `holds_records` says so.
+        """
         files = [Path(path) for path in paths]
         collector = Collector([layout_of(path) for path in files])
         features = collector.features
         parts: dict[int, list[tuple[Array, Array]]] = {}
         seen: dict[int, int] = {}
         held = 0
+        limit = MOST_PEOPLE if most is None else most
         for layout, people in read(files, progress=progress, cancel=cancel):
             collector.add(people, layout.features)
             columns = [layout.features.index(name) for name in features]
@@ -71,10 +77,10 @@ class People:
                 seen[int(code)] = first + rows.size
                 train = rows[(first + np.arange(rows.size)) % TEST_EVERY != 0]
                 held += train.size
-                if held > MOST_PEOPLE:
-                    raise ValueError(
-                        f"more than {MOST_PEOPLE:,} people; pick fewer states, or work from sums"
-                    )
+                if held > limit:
+                    # Too many to hold: the sums go on, and records are not kept at all.
+                    parts.clear()
+                    continue
                 parts.setdefault(int(code), []).append(
                     (people.x[train][:, columns], people.minutes[train])
                 )
@@ -85,7 +91,12 @@ class People:
             )
             for code, pieces in parts.items()
         }
-        return cls(features, by_state, collector.sums(source))
+        return cls(features, by_state if held <= limit else {}, collector.sums(source))
+
+    @property
+    def holds_records(self) -> bool:
+        """Whether people can be drawn, or only their sums are here."""
+        return bool(self.by_state)
 
     def draw_errors(
         self, study: Study, n: int, trials: int, methods: Sequence[str], seed: int = 0,

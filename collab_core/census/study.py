@@ -63,6 +63,9 @@ class Choice:
         With the target's own questions only, rather than with all that anybody asks.
     log : bool
         The logarithm of the minutes, as the authors do, rather than minutes.
+    weights : {"empirical", "population"}
+        COLLAB's. With population weights a coefficient that a sample could not tell enters with
+        full confidence.
     """
 
     states: tuple[str, ...]
@@ -70,6 +73,7 @@ class Choice:
     target: str
     own: bool = False
     log: bool = True
+    weights: str = "empirical"
 
 
 class Study:
@@ -266,7 +270,9 @@ class Study:
             case "collab_plus":
                 aggregate = estimators.collab_plus(moments, self.views, self.geometry)
             case _:
-                aggregate = estimators.collab(moments, self.views, self.geometry)
+                aggregate = estimators.collab(
+                    moments, self.views, self.geometry, self.choice.weights
+                )
         return aggregate.local(self.target) if self.choice.own else aggregate.theta
 
     def results(self, resamples: int = 40, seed: int = 0) -> pd.DataFrame:

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from collab_core.census import CensusSums, Choice, Study, paper_views
-from tests.test_census import BUILT_IN, FIVE, records
+from tests.bureau import records, refused, whole, zipped
+from tests.test_census import BUILT_IN, FIVE
 
 from .apps import (
     assert_sound,
@@ -40,7 +41,7 @@ def opened(query=None):
         {"states": "NY,IL", "target": "NY", "pattern": "half"},
         {"states": "NY,IL", "pattern": "all", "model": "own"},
         {"pattern": "own", "asks": "NY.111111111111;IL.000000000001"},
-        {"published": "1"},
+        {"weights": "population"},
     ],
     ids=str,
 )
@@ -148,6 +149,33 @@ def test_a_wrong_folder_or_file_gets_a_sentence_and_loses_nothing(tmp_path):
     app.session_state["options"]["census"] = {}
     app.run()
     assert len(figures_of(app)) == 3
+
+
+def test_downloading_from_the_page(bureau, tmp_path, monkeypatch):
+    base, answers, _ = bureau
+    monkeypatch.setenv("COLLAB_CENSUS_URL", base)
+    monkeypatch.setenv("COLLAB_CENSUS_CACHE", str(tmp_path))
+    answers["IL"] = [refused(404), whole(zipped("psam_p17.csv", records(900, codes=(17,))))]
+    app = opened({"part": "data"})
+    app.multiselect[0].set_value(["IL"]).run()
+    assert "0 of 1 are here already" in said(app)
+    app.button(key="start-census-fetch").click().run()
+    finished(app, "census-fetch")
+    assert any("refused the file of 2018" in error.value for error in app.error)
+    app.button(key="again-census-fetch").click().run()
+    finished(app, "census-fetch")
+    assert any("people of IL were read" in box.value for box in app.success)
+    assert "ACS 2018 1-Year, IL" in said(app)
+    next(button for button in app.button if button.label.startswith("Back to the")).click().run()
+    assert "sums over 1,072,864 workers" in said(app)
+
+
+def test_the_published_curve_is_offered_where_the_set_up_is_the_papers():
+    app = opened({"part": "n", "trials": "5", "published": "1"})
+    names = [trace.get("name") for trace in figures_of(app)[0]["data"]]
+    assert "COLLAB, published" in names
+    other = opened({"part": "n", "trials": "5", "published": "1", "unit": "minutes"})
+    assert not any("published" in str(t.get("name")) for t in figures_of(other)[0]["data"])
 
 
 def test_the_grid_is_in_the_link():

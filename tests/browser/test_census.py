@@ -6,7 +6,7 @@ import io
 import pytest
 from playwright.sync_api import expect
 
-from tests.test_census import records
+from tests.bureau import records
 
 from .screen import figures, numbers, settled
 
