@@ -17,6 +17,7 @@ page = st.navigation(
             st.Page("pages/error_vs_n.py", title="Error vs n"),
             st.Page("pages/lower_bounds.py", title="Lower bounds"),
             st.Page("pages/methods.py", title="Methods & messages"),
+            st.Page("pages/what_if.py", title="What if"),
         ],
         "Real data": [st.Page("pages/census.py", title="Census")],
     },

@@ -30,8 +30,30 @@ def every_figure():
     draws = ratios[["p", "low", "high"]]
     cells = cc.landscape.threshold_map(cc.Scenario(d=3, spikes=0), [1.0, 10.0], [0.1, 1.0])
     at = {"p_star": sums.p_star, "threshold": 0.2}
+    results = cc.census.Study(
+        cc.census.CensusSums.load("data/acs2024_moments.npz"),
+        cc.census.Choice(("NY", "IL"), (("AGEP", "JWTR"), ("JWTR",)), "IL"),
+    )
+    gains = cc.planning.next_features(problem, 50)
+    steps = cc.planning.plan_features(problem, 50, 2)
     title = {"title": "A finding"}
     return {
+        "people": figures.errors_on_people(results.results(5), **title),
+        "census coefficients": figures.coefficient_intervals(
+            results.coefficients(), list(results.features), "minutes", **title
+        ),
+        "questions": figures.falls_by_question(
+            cc.census.question_table(results.asking_more(), ("NY", "IL")), {"AGEP": "Age"}, **title
+        ),
+        "helps": figures.rises(cc.planning.who_helps_whom(problem, 50), **title),
+        "shares": figures.fair_shares([3.0, 1.0], [0.1, 0.2], **title),
+        "feature gains": figures.feature_gains(gains, "own_share", 5, 6, **title),
+        "plan": figures.plan(steps, ["now", "a", "b"], **title),
+        "needed": figures.samples_needed(cc.planning.samples_needed(problem, 0.1), **title),
+        "budget": figures.budget(cc.planning.spend_samples(problem, 50, 100), **title),
+        "overlaid curve": figures.error_curve(
+            curve.frame, overlay=curve.frame[["n", "method", "mean"]], **title
+        ),
         "ellipses": figures.ellipses(drawn, ("u", "v"), **title),
         "played": figures.played_ellipses({"1": drawn, "2": drawn}, ("u", "v"), "p = ", **title),
         "ellipse matrix": figures.ellipse_matrix(
@@ -55,7 +77,7 @@ def every_figure():
         "coefficients": figures.coefficients_by_agent(
             problem.theta, problem.embedded, problem.mask, **title
         ),
-        "shares": figures.shares_by_agent([0.4, 0.6], ["a", "b"], axis="share", **title),
+        "weight shares": figures.shares_by_agent([0.4, 0.6], ["a", "b"], axis="share", **title),
         "curve with a level": figures.error_curve(curve.frame, irreducible=0.3, **title),
         "error against bytes": figures.error_against_bytes(sent, **title),
         "leaving": figures.rise_by_agent(cc.whatif.without(problem, 0, 50), 1, **title),

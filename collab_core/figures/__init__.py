@@ -19,6 +19,7 @@ from .errors import (
     rise_by_agent,
     worth_by_agent,
 )
+from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis
 from .world import (
     coefficients_by_agent,
@@ -34,6 +35,7 @@ __all__ = [
     "BOUND_LABELS",
     "PALETTE",
     "agent_names",
+    "budget",
     "bytes_lines",
     "chain",
     "coefficient_intervals",
@@ -47,7 +49,9 @@ __all__ = [
     "errors_by_method",
     "errors_on_people",
     "estimate_clouds",
+    "fair_shares",
     "falls_by_question",
+    "feature_gains",
     "feature_names",
     "intervals",
     "label",
@@ -55,9 +59,12 @@ __all__ = [
     "loss_along",
     "matrix_with_column",
     "models_of_agent",
+    "plan",
     "played_ellipses",
     "ratio_against_p",
     "rise_by_agent",
+    "rises",
+    "samples_needed",
     "shares_by_agent",
     "spectrum",
     "threshold_map",

@@ -175,15 +175,22 @@ def test_keyboard_alone_reaches_everything(server, page):
 
 CHARTS = {"": 1, "playground": 5, "error_vs_n": 2, "error_vs_n?part=cloud": 1, "methods": 2,
           "methods?part=exchange": 3, "ellipses": 1, "ellipses?part=lab": 2,
-          "lower_bounds": 1, "lower_bounds?part=map": 1, "census": 3}  # fmt: skip
+          "lower_bounds": 1, "lower_bounds?part=map": 1, "census": 3, "what_if": 2}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)
-def test_every_screen_at_a_desk_and_on_a_phone(server, page, path):
+def test_every_screen_by_day_by_night_and_on_a_phone(server, page, path):
     """One visit: nothing is fetched from outside, axe is content, and a phone can use it."""
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{server}/{path}")
+    settled(page, CHARTS[path])
+    assert_accessible(page)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+        " !== 'rgb(255, 255, 255)'"
+    )
     settled(page, CHARTS[path])
     assert_accessible(page)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -199,15 +206,6 @@ def test_every_screen_at_a_desk_and_on_a_phone(server, page, path):
     )
     assert overflow <= 0
     assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
-
-
-# Parts of a page share its colours, but for the map's and the lab's.
-@pytest.mark.parametrize("path", [path for path in CHARTS if "part=" not in path or "=lab" in path])
-def test_every_screen_in_the_dark(server, page, path):
-    page.emulate_media(color_scheme="dark")
-    page.goto(f"{server}/{path}")
-    settled(page, CHARTS[path])
-    assert_accessible(page)
 
 
 def assert_accessible(page) -> None:

@@ -1,0 +1,145 @@
+"""Plans in closed form, against recomputation from scratch and against brute force."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose
+
+import collab_core as cc
+from collab_core import planning
+
+from .worlds import problems, random_problem
+
+
+def error_of(problem, members, agent, n):
+    """Expected error of an agent in a coalition, by a problem of its own."""
+    members = sorted(members)
+    part, _ = cc.Problem.of_seen(
+        problem.covariance,
+        problem.theta,
+        problem.noise,
+        [problem.views[i] for i in members],
+        problem.shares[members],
+    )
+    place = members.index(agent)
+    return cc.bounds.error(part, cc.bounds.gauss(part), place) / n
+
+
+@given(problems())
+def test_who_helps_whom_is_everybody_leaving_in_turn(problem):
+    found = planning.who_helps_whom(problem, 100)
+    for j in range(problem.agents):
+        expected = cc.whatif.without(problem, j, 100)["rise"].to_numpy()
+        seeing = problem.sizes > 0
+        assert_allclose(found[seeing, j], expected[seeing], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shapley_is_the_average_over_all_orders(seed):
+    problem = random_problem(np.random.default_rng(seed), d=5, m=4, shares=True)
+    n = 50
+    alone = [error_of(problem, [i], i, n) for i in range(4)]
+
+    def worth(members):
+        return sum(alone[i] - error_of(problem, members, i, n) for i in members)
+
+    values = np.zeros(4)
+    for order in permutations(range(4)):
+        members = []
+        for agent in order:
+            before = worth(members) if members else 0.0
+            members.append(agent)
+            values[agent] += (worth(members) - before) / 24
+    shares = planning.shapley(problem, n)
+    assert shares.exact
+    assert_allclose(shares.values, values, rtol=1e-8, atol=1e-12)
+    assert shares.values.sum() == pytest.approx(shares.total)
+
+
+def test_equal_agents_have_equal_shares():
+    covariance = cc.covariance.equicorrelated(4, 0.5)
+    problem = cc.Problem(covariance, np.ones(4), 1.0, [[0, 1], [0, 1], [2, 3], [2, 3]])
+    values = planning.shapley(problem, 20).values
+    assert values[0] == pytest.approx(values[1])
+    assert values[2] == pytest.approx(values[3])
+
+
+def test_sampled_shares_agree_with_exact_ones_within_their_error(monkeypatch):
+    problem = random_problem(np.random.default_rng(7), d=6, m=9)
+    exact = planning.shapley(problem, 50)
+    monkeypatch.setattr(planning, "LARGEST_EXACT", 3)
+    sampled = planning.shapley(problem, 50, orders=300, seed=1)
+    assert not sampled.exact
+    assert sampled.values.sum() == pytest.approx(exact.total)
+    assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.errors + 1e-12).all()
+
+
+@given(problems(max_features=5, max_agents=4))
+def test_next_features_are_recomputation(problem):
+    n = 80
+    frame = planning.next_features(problem, n)
+    assert len(frame) == (~problem.mask).sum()
+    now = cc.whatif.worth(problem, n)
+    before = now["together"] + now["irreducible"]
+    for row in frame.itertuples():
+        other = planning.with_feature(problem, row.agent - 1, row.feature - 1)
+        after = cc.whatif.worth(other, n)
+        errors = after["together"] + after["irreducible"]
+        scale = before.sum()
+        assert_allclose(row.own / scale, (before - errors)[row.agent - 1] / scale, atol=1e-6)
+        assert_allclose(row.everybody / scale, (before - errors).sum() / scale, atol=1e-6)
+
+
+def test_a_plan_is_greedy_and_its_errors_are_those_of_the_worlds():
+    problem = random_problem(np.random.default_rng(3), d=5, m=4)
+    plan = planning.plan_features(problem, 60, 3)
+    world = problem
+    for row in plan.iloc[1:].itertuples():
+        options = planning.next_features(world, 60)
+        best = options.loc[options["everybody"].idxmax()]
+        assert (row.agent, row.feature) == (best["agent"], best["feature"])
+        world = planning.with_feature(world, row.agent - 1, row.feature - 1)
+        frame = cc.whatif.worth(world, 60)
+        assert row.error == pytest.approx((frame["together"] + frame["irreducible"]).sum())
+    own = planning.plan_features(problem, 60, 2, goal=1)
+    assert set(own["agent"][1:]) <= {2}
+    full = cc.Problem(np.eye(2), [1, 1], 1.0, [[0, 1]])
+    assert len(planning.plan_features(full, 10, 5)) == 1
+
+
+@given(problems())
+def test_samples_needed_give_the_wanted_error(problem):
+    wanted = 0.01 * problem.label_variance
+    frame = planning.samples_needed(problem, wanted)
+    for i in range(problem.agents):
+        if not problem.sizes[i]:
+            continue
+        assert frame["alone"][i] == pytest.approx(cc.whatif.samples_alone(problem, i, wanted))
+        n = frame["together"][i] / problem.shares[i]
+        error = cc.bounds.error(problem, cc.bounds.gauss(problem), i) / n
+        assert error == pytest.approx(wanted, rel=1e-5)
+
+
+def test_extra_samples_are_recomputation_with_other_shares():
+    problem = random_problem(np.random.default_rng(5), shares=True)
+    n, extra = 100, 500
+    frame = planning.spend_samples(problem, n, extra)
+    before = cc.whatif.worth(problem, n)["together"].sum()
+    for i in range(problem.agents):
+        shares = problem.shares.copy()
+        shares[i] += extra / n
+        other = cc.Problem(problem.covariance, problem.theta, problem.noise, problem.views, shares)
+        after = cc.whatif.worth(other, n)["together"].sum()
+        assert frame["fall"][i] == pytest.approx(before - after)
+    assert frame["given"].sum() == pytest.approx(extra)
+    assert frame["given"].idxmax() == frame["fall"].idxmax()
+    spread = planning.spend_samples(problem, n, extra, steps=20)
+    assert spread["given"].sum() == pytest.approx(extra)
+
+
+def test_the_largest_world_is_planned():
+    problem = cc.Scenario(d=60, m=100, rich_size=40, size=30).problem()
+    assert planning.who_helps_whom(problem, 100).shape == (100, 100)
+    assert planning.shapley(problem, 100, orders=4).values.shape == (100,)
