@@ -41,13 +41,15 @@ PATTERNS = {
 }
 SIZES = (200, 400, 600, 800, 1000, 2000, 4000, 6000, 8000, 10_000)
 TRIALS = (5, 20, 80, 200)
-RESAMPLES = 40
+#: Resamples behind the intervals; fewer with many states, to answer within a second.
+RESAMPLES, FEW_RESAMPLES, FEW_STATES = 40, 12, 15
 #: How the paper's file calls its methods.
 PAPER_METHODS = {
     "Collab": "collab",
     "Imputation": "imputation",
     "Naive-Collab": "naive_collab",
     "Naive-Local": "local",
+    "RW-Imputation": "rw_imputation",
     "Optimized-Naive-Collab": "optimized_naive_collab",
 }
 
@@ -126,7 +128,7 @@ def pick_study(found: CensusSums) -> Study | None:
 
 def study_of(found: CensusSums, choice: Choice) -> Study:
     """The study, kept as long as nothing changes: its sums are worked out once."""
-    return kept("census-study", (found.source, choice), lambda: Study(found, choice))
+    return kept("census-study", (found.digest, choice), lambda: Study(found, choice))
 
 
 def kept(slot: str, key: object, make: Callable[[], Any]) -> Any:
@@ -202,12 +204,11 @@ def read_grid(
 
 
 def code_of(study: Study) -> str:
-    """Lines that make this study; records of one's own have a path that only their owner knows."""
-    load = (
-        f"sums = cc.census.CensusSums.load({str(BUILT_IN.relative_to(DATA.parent))!r})\n"
-        if people() is None
-        else "sums = cc.census.sums_of_files([...], 'my files')  # the files you loaded\n"
-    )
+    """Lines that make this study, from the built-in sums or from the files that were read."""
+    load = f"sums = cc.census.CensusSums.load({str(BUILT_IN.relative_to(DATA.parent))!r})\n"
+    if people() is not None:
+        paths = st.session_state.get("census-paths") or ["the files you uploaded"]
+        load = f"people = cc.census.People.from_files({paths}, 'mine')\nsums = people.sums\n"
     return (
         "import collab_core as cc\n\n"
         + load
@@ -219,23 +220,23 @@ def code_of(study: Study) -> str:
 
 
 def gains(study: Study) -> None:
-    frame = study.gains().rename(columns={"state": "agent"})
-    frame["sees"] = [
-        ", ".join(census.QUESTIONS[key].name for key in asks) or "nothing"
-        for asks in study.choice.asked
-    ]
-    key = (study.sums.source, study.choice)
-    results = kept("census-results", key, lambda: study.results(RESAMPLES))
+    resamples = RESAMPLES if len(study.choice.states) <= FEW_STATES else FEW_RESAMPLES
+    key = (study.sums.digest, study.choice)
+    frame = kept("census-measured", key, lambda: study.measured().merge(study.gains(), "left",
+                 on="state", suffixes=("", "_expected")))  # fmt: skip
+    results = kept("census-results", key, lambda: study.results(resamples))
     words(gains_in_words(study, frame, results))
     left, right = columns("gains", "people", sizes=[1, 1.1])
     with left:
         show(
-            figures.worth_by_agent(frame, title="What each state gains", who="state"),
+            figures.states_measured(frame, title="Every state's own model, on its own people"),
             key="gains",
-            alt="Expected error of every state's own model alone and together.",
-            frame=frame.rename(columns={"agent": "state"}),
+            alt="Measured error of every state's own model alone and together.",
+            frame=frame,
             formula=GAINS_FORMULA,
-            code=code_of(study) + "frame = study.gains()\nprint(frame)\n",
+            code=code_of(study)
+            + "frame = study.measured().merge(\n"
+            + "    study.gains(), 'left', on='state', suffixes=('', '_expected')\n)\nprint(frame)\n",
         )
     with right:
         whom = study.choice.target
@@ -247,7 +248,7 @@ def gains(study: Study) -> None:
             alt="Error of every method on the target state's test people.",
             frame=results,
             formula=PEOPLE_FORMULA,
-            code=code_of(study) + f"frame = study.results({RESAMPLES})\nprint(frame)\n",
+            code=code_of(study) + f"frame = study.results({resamples})\nprint(frame)\n",
         )
     for row in results[results["note"] != ""].itertuples():
         words(f"{figures.label(row.method)} is missing: {row.note}.")
@@ -271,30 +272,42 @@ def gains(study: Study) -> None:
 
 
 def gains_in_words(study: Study, frame: pd.DataFrame, results: pd.DataFrame) -> str:
-    seeing = frame[frame["features"] > 0]
-    said = f"**{study.sums.source}.** "
-    if len(seeing):
-        most = seeing.loc[seeing["worth"].idxmax()]
+    """What was measured first; what the formulas promise is said to be a promise."""
+    said = f"{study.sums.source}. "
+    both = frame[frame["alone"].notna() & frame["together"].notna()]
+    if len(both):
+        better = int((both["together"] < both["alone"]).sum())
         said += (
-            f"**{most['agent']} gains most: working together is worth {most['worth']:.1f} times "
-            f"its {most['people']:,} people.** "
+            f"**On their own test people, {better} of {len(both)} states do better together than "
+            "alone.** "
         )
-    by = results.set_index("method")
+        most = frame.loc[frame["worth"].idxmax()]
+        said += (
+            f"If all followed one relation, {most['state']} would gain most, as if it had "
+            f"{most['worth']:.1f} times its {most['people']:,} people"
+            + (
+                "; states differ, and with so many people each that weighs more. "
+                if better < len(both)
+                else ". "
+            )
+        )
+    return said + target_in_words(study, results.set_index("method"))
+
+
+def target_in_words(study: Study, by: pd.DataFrame) -> str:
     collab, local = by.loc["collab"], by.loc["local"]
-    if pd.notna(collab["r2"]):
-        said += (
-            f"COLLAB explains {collab['r2']:.1%} of how long {study.choice.target}'s people travel"
-        )
-        if pd.notna(local["r2"]):
-            own = "its own people" if study.choice.own else "its own people, asked everything"
-            said += f"; least squares on {own} {local['r2']:.1%}."
-            if local["relative"] < collab["low"]:
-                said += (
-                    " **COLLAB loses here**: with so many people of its own the target needs no "
-                    "help, and the other states' relation differs from its own (see What if)."
-                )
-        else:
-            said += "."
+    if pd.isna(collab["r2"]):
+        return ""
+    target = study.choice.target
+    said = f"COLLAB explains {collab['r2']:.1%} of how long {target}'s people travel"
+    if pd.isna(local["r2"]):
+        return said + "."
+    own = "its own people" if study.choice.own else "its own people, had they been asked all"
+    said += f"; least squares on {own}, {local['r2']:.1%}."
+    if pd.notna(collab["gap_low"]) and collab["gap_low"] > 0:
+        said += " **COLLAB loses here**, by more than chance: the other states' relation is not its own (What if says whose)."  # noqa: E501
+    elif pd.notna(collab["gap_high"]) and collab["gap_high"] < 0:
+        said += " **COLLAB wins here**, by more than chance."
     return said
 
 
@@ -333,15 +346,19 @@ def against_n(study: Study) -> None:
             published = options.switch(
                 "published", "Published curve", help="The paper's own run: 2018, CA NY TX FL IL."
             )
-    smallest = int(study.counts.min())
-    sizes = [n for n in SIZES if loaded is None or n <= smallest] or [smallest]
+    # The authors keep a fifth of the training people for validation.
+    smallest = int(study.counts.min() * (0.8 if recipe == "authors" else 1.0))
+    sizes = [n for n in SIZES if loaded is None or n <= smallest] or [max(smallest, 2)]
 
     def draw_people(n: int, count: int, methods: tuple[str, ...], seed: int) -> tuple:
         return loaded.draw_errors(study, n, count, methods, seed, recipe=recipe)
 
+    # With R_i inside the sample COLLAB is RW-Imputation; by the authors' recipe they differ.
+    methods = (*METHODS, "rw_imputation") if recipe == "authors" else METHODS
+
     def work(report: run.Report, cancel: Event) -> pd.DataFrame:
         return study.error_curve(
-            sizes, trials, METHODS, progress=report, cancel=cancel,
+            sizes, trials, methods, progress=report, cancel=cancel,
             draw=None if loaded is None else draw_people,
         )  # fmt: skip
 
@@ -357,15 +374,23 @@ def against_n(study: Study) -> None:
             alt="Error of every method on the target's test people against n.",
             frame=frame,
             formula=CURVE_FORMULA,
-            code=code_of(study)
-            + f"frame = study.error_curve({sizes}, {trials})\nprint(frame)\n"
-            + ("" if loaded is None else "# with draw=... of cc.census.People for records\n"),
+            code=code_of(study) + curve_code(sizes, trials, methods, recipe),
         )  # fmt: skip
 
     run.panel(
-        "census-n", (study.sums.source, study.choice, trials, recipe), work, draw,
+        "census-n", (study.sums.digest, study.choice, trials, recipe), work, draw,
         label="Draw", help="Draws n people of every state, again and again.", auto=True,
     )  # fmt: skip
+
+
+def curve_code(sizes: list[int], trials: int, methods: tuple[str, ...], recipe: str) -> str:
+    if people() is None or not people().holds_records:
+        return f"frame = study.error_curve({sizes}, {trials})\nprint(frame)\n"
+    return (
+        "def draw(n, trials, methods, seed):\n"
+        f"    return people.draw_errors(study, n, trials, methods, seed, recipe={recipe!r})\n\n\n"
+        f"frame = study.error_curve({sizes}, {trials}, {methods}, draw=draw)\nprint(frame)\n"
+    )
 
 
 def curve_in_words(study: Study, frame: pd.DataFrame) -> str:
@@ -383,11 +408,12 @@ def curve_in_words(study: Study, frame: pd.DataFrame) -> str:
 
 
 def is_the_papers(study: Study) -> bool:
-    """Whether five states ask as in the paper, and all questions predict log minutes."""
+    """Whether five states ask as in the paper, and all questions predict the last one's minutes."""
     choice = study.choice
     views = census.paper_views(choice.states, study.sums.questions)
     return (
         len(choice.states) == len(census.PAPER_STATES)
+        and choice.target == choice.states[-1]
         and choice.log
         and not choice.own
         and all(views[s] == asks for s, asks in zip(choice.states, choice.asked, strict=True))
@@ -407,14 +433,14 @@ def paper_curve() -> pd.DataFrame:
 
 def what_if(study: Study) -> None:
     def work(report: run.Report, cancel: Event) -> tuple[pd.DataFrame, ...]:
-        steps = (study.asking_more, lambda: census.leaving(study), lambda: census.joining(study),
-                 lambda: census.doubling(study))  # fmt: skip
-        found = []
-        for done, step in enumerate(steps):
+        asking = study.asking_more(lambda share: report(0.6 * share, None), cancel)
+        steps = (census.leaving, census.joining, census.doubling)
+        found = [asking]
+        for done, step in enumerate(steps, start=1):
             if cancel.is_set():
                 break
-            found.append(step())
-            report((done + 1) / len(steps), None)
+            found.append(step(study))
+            report(0.6 + 0.4 * done / len(steps), None)
         return tuple(found)
 
     def draw(found: tuple[pd.DataFrame, ...], final: bool) -> None:
@@ -422,7 +448,7 @@ def what_if(study: Study) -> None:
             draw_what_if(study, *found)
 
     run.panel(
-        "census-whatif", (study.sums.source, study.choice), work, draw, label="Ask",
+        "census-whatif", (study.sums.digest, study.choice), work, draw, label="Ask",
         help="Fits COLLAB anew for every change.", auto=True, below=True,
     )  # fmt: skip
 
@@ -449,10 +475,11 @@ def draw_what_if(
             formula=WHATIF_FORMULA,
             code=code_of(study) + "frame = study.asking_more()\nprint(frame)\n",
         )  # fmt: skip
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     for column, title, frame in (
         (left, "If a state leaves (measured)", leaves),
-        (right, "If a state joins, asking everything (measured)", joins),
+        (middle, "If a state joins, asking everything (measured)", joins),
+        (right, "If its people doubled (by the formulas, beyond what no data remove)", more),
     ):
         with column:
             words(f"**{title}**")
@@ -461,8 +488,8 @@ def draw_what_if(
                     frame.assign(change=frame["after"] / frame["before"] - 1).sort_values("after"),
                     hide_index=True, height=260,
                     column_config={
-                        "before": st.column_config.NumberColumn(format="%.4f"),
-                        "after": st.column_config.NumberColumn(format="%.4f"),
+                        "before": st.column_config.NumberColumn(format="%.3g"),
+                        "after": st.column_config.NumberColumn(format="%.5g"),
                         "change": st.column_config.NumberColumn(format="percent"),
                     },
                 )  # fmt: skip
@@ -479,14 +506,18 @@ def what_if_in_words(
     names: dict[str, str],
 ) -> str:
     target, said = study.choice.target, []
-    if len(asking):
-        best = asking.loc[asking["fall"].idxmax()]
-        said.append(
-            f"**Most would be gained if {best['state']} asked {names[best['question']]}: "
-            f"{target}'s error beyond the noise falls by {best['fall']:.1%}.**"
-        )
+    known = asking[asking["fall"].notna()]
+    leaves, joins = leaves[leaves["after"].notna()], joins[joins["after"].notna()]
+    if asking.empty:
+        said.append("**Everybody asks everything.**")
+    elif known.empty or known["fall"].max() <= 0:
+        said.append(f"**No further question would lower the error on {target}'s people.**")
     else:
-        said.append("**Everybody asks everything that anybody asks.**")
+        best = known.loc[known["fall"].idxmax()]
+        said.append(
+            f"**Most would be gained if {best['state']} asked {names[best['question']]}: the error "
+            f"on {target}'s people falls by {best['fall']:.2%}.**"
+        )
     if len(leaves):
         worst, best = leaves.loc[leaves["after"].idxmax()], leaves.loc[leaves["after"].idxmin()]
         if worst["after"] > worst["before"]:
@@ -497,7 +528,7 @@ def what_if_in_words(
         if best["after"] < best["before"]:
             said.append(
                 f"- Without {best['state']} it *falls* by {1 - best['after'] / best['before']:.2%}:"
-                f" {best['state']}'s people differ from {target}'s more than their number helps."
+                f" its people's relation is not {target}'s."
             )
     if len(joins):
         best = joins.loc[joins["after"].idxmin()]
@@ -506,8 +537,8 @@ def what_if_in_words(
     best = more.loc[more["after"].idxmin()]
     fall = 1 - best["after"] / best["before"] if best["before"] > 0 else 0.0
     said.append(
-        f"- Twice as many labelled people are worth most in {best['state']}: by the formulas "
-        f"{target}'s error beyond the noise falls by {fall:.2%}."
+        f"- Twice as many labelled people are worth most in {best['state']}: by the formulas what "
+        f"more data can still remove falls by {fall:.1%}."
     )
     return "\n".join(said)
 
@@ -539,10 +570,15 @@ def coefficients(study: Study) -> None:
             code=code_of(study) + "frame = study.coefficients()\nprint(frame)\n",
         )  # fmt: skip
     if numbers:
-        rows = [f"| | together | 95% interval | alone ({scale}) |", "|---|---|---|---|"]
+        rows = [
+            f"| {scale} | together | 95% interval | alone | 95% interval |",
+            "|---|---|---|---|---|",
+        ]
         for j in numbers:
             row = frame.iloc[j]
-            alone = "not asked" if pd.isna(row["alone"]) else f"{row['alone']:.3g}"
+            alone = "not asked | "
+            if pd.notna(row["alone"]):
+                alone = f"{row['alone']:.3g} | {row['alone_low']:.3g} to {row['alone_high']:.3g}"
             rows.append(
                 f"| {names[j]}, {units[j]} | {row['together']:.3g} | {row['low']:.3g} to "
                 f"{row['high']:.3g} | {alone} |"
@@ -565,7 +601,7 @@ def coefficients_in_words(study: Study, frame: pd.DataFrame, unasked: list[str])
              / (narrower["high"] - narrower["low"])).median()  # fmt: skip
     return (
         f"**Together, intervals are {ratio:.1f} times narrower than {target}'s own**, at the "
-        "median. Where the two disagree, the states differ."
+        "median. They cover chance, not that states differ: a gap of many widths is a difference."
     )
 
 
@@ -638,7 +674,8 @@ def from_census() -> None:
         )  # fmt: skip
 
     run.panel(
-        "census-fetch", (year, horizon, tuple(chosen)), work, take_over,
+        "census-fetch", (year, horizon, tuple(chosen)), work,
+        lambda found, final: take_over(found, final, [str(survey.path(s)) for s in chosen]),
         label="Download and read" if missing else "Read",
         help="Fetches person files from the Census Bureau, then works offline.",
     )  # fmt: skip
@@ -669,13 +706,23 @@ def own_files() -> None:
             )  # fmt: skip
 
     if folder or uploaded:
+        paths = None if uploaded else [str(path) for path in folder_files(folder)]
         run.panel(
-            "census-own", (folder, tuple(file.file_id for file in uploaded)), work, take_over,
+            "census-own", (folder, tuple(file.file_id for file in uploaded)), work,
+            lambda found, final: take_over(found, final, paths),
             label="Read", help="Reads them in pieces; nothing leaves this computer.",
         )  # fmt: skip
 
 
-def take_over(found: People | None, final: bool) -> None:
+def folder_files(folder: str) -> list[Path]:
+    """Files of a folder for the snippet; what is wrong with it is said when it is read."""
+    try:
+        return census.files_in(Path(folder).expanduser())
+    except ValueError:
+        return []
+
+
+def take_over(found: People | None, final: bool, paths: list[str] | None = None) -> None:
     """Use what was read from now on, and say so."""
     if not final or found is None:
         return
@@ -685,13 +732,16 @@ def take_over(found: People | None, final: bool) -> None:
         + ("" if found.holds_records else " They are too many to hold: only their sums are kept.")
     )
     # Once only: who goes back to the built-in data has still read these.
-    if st.session_state.get("census-taken") is not found:
-        st.session_state["census-people"] = st.session_state["census-taken"] = found
+    if st.session_state.get("census-taken") != id(found):
+        st.session_state["census-people"], st.session_state["census-taken"] = found, id(found)
+        st.session_state["census-paths"] = paths
         st.rerun()
 
 
 GAINS_FORMULA = """
-By the formulas, in a world where the relation pooled over these states is the truth: alone a state
+Measured: least squares on a state's own training people, and COLLAB's model for its questions, both
+on its own test people, over the error of predicting the mean. What it would be worth if all states
+followed one relation is by the formulas: alone a state
 errs $s_i d_i/n_i$ beyond what it can never explain, together
 $\\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')$ with $C^g = (\\sum_k n_kT_k'\\Sigma_{k+}T_k/s_k)^{-1}$.
 """
@@ -713,10 +763,10 @@ published curve is the authors' own run, in standard deviations of 2018.
 """
 
 WHATIF_FORMULA = """
-Expected error of the target's own model beyond the noise,
-$\\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')/n + \\theta_{i-}'\\Gamma_i\\theta_{i-}$, with the question
-added to a state's view. Leaving and joining are measured: COLLAB is fitted anew from sums, and its
-error taken on the target's test people.
+Measured: COLLAB is fitted anew from sums with the question added to a state's view (or without a
+state, or with one more), and its error taken on the target's test people. Sums hold every state's
+answers to every question, so nothing is supposed. Doubling is by the formulas,
+$\\mathrm{tr}(\\Sigma C^g)$ with $n_i$ doubled.
 """
 
 COEFFICIENTS_FORMULA = """

@@ -22,7 +22,13 @@ SIZES = [10, 12, 15, 20, 30, 50, 80, 120, 200, 500, 1_000, 2_000, 5_000, 10_000,
 
 
 #: Where a step of the story is taken further; the Playground otherwise.
-DEEPER = {1: "pages/error_vs_n.py", 2: "pages/error_vs_n.py"}
+DEEPER = {
+    1: "pages/error_vs_n.py",
+    2: "pages/error_vs_n.py",
+    4: "pages/ellipses.py",
+    5: "pages/lower_bounds.py",
+    6: "pages/methods.py",
+}
 
 
 @dataclass(frozen=True)

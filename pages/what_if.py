@@ -204,6 +204,11 @@ def samples(scenario: cc.Scenario, problem: cc.Problem) -> None:
     needed = planning.samples_needed(problem, wanted)
     spent = planning.spend_samples(problem, scenario.n, extra, steps=20)
     words(samples_in_words(needed, spent, wanted, extra))
+    if (needed["together"] < problem.sizes + 2).any():
+        st.caption(
+            "Some agents would need fewer samples together than they have features: there the "
+            "formulas, which are for large n, promise too much."
+        )
     first, second = columns("needed", "budget", sizes=[1, 1])
     with first:
         show(

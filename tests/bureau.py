@@ -78,3 +78,7 @@ def truncated(content: bytes):
 
 def silent(handler):
     threading.Event().wait(1.5)
+
+
+def nonsense(handler):
+    handler.wfile.write(b"what is this\r\n\r\n")

@@ -27,7 +27,7 @@ from collab_core.census import (
 from collab_core.census.records import Layout, design
 from collab_core.census.study import METHODS
 
-from .bureau import records, refused, silent, truncated, whole, zipped
+from .bureau import nonsense, records, refused, silent, truncated, whole, zipped
 
 BUILT_IN = Path(__file__).parents[1] / "data" / "acs2024_moments.npz"
 FIVE = ("NY", "PA", "OH", "FL", "IL")
@@ -254,15 +254,82 @@ def test_what_if_is_recomputation(small):
     place = study.choice.states.index(row["state"])
     asked[place] = (*asked[place], row["question"])
     more = cc.census.with_choice(study, asked=tuple(asked))
-    n = float(study.counts.mean())
-    problem = cc.Problem(study.covariance, study.problem.theta, study.problem.noise, more.views,
-                         study.problem.shares)  # fmt: skip
-    error = cc.bounds.error(problem, cc.bounds.gauss(problem), 1) / n + problem.irreducible[1]
-    assert row["after"] == pytest.approx(error)
+    assert row["after"] == pytest.approx(more.error_now())
     table = cc.census.question_table(asking, study.choice.states)
     assert table.loc[row["state"], row["question"]] == row["fall"]
     assert (cc.census.doubling(study)["after"] <= cc.census.doubling(study)["before"]).all()
     assert len(cc.census.joining(study)) == 0
+
+
+def test_every_state_is_measured_on_its_own_people(small):
+    sums = sums_of_files([small[0]], "test")
+    found = Study(sums, choice_of(sums, own=True)).measured().set_index("state")
+    for state in ("CA", "IL", "NY"):
+        study = Study(sums, choice_of(sums, target=state, own=True))
+        results = study.results(0).set_index("method")
+        assert found.loc[state, "together"] == pytest.approx(results.loc["collab", "relative"])
+        assert found.loc[state, "alone"] == pytest.approx(results.loc["local", "relative"])
+
+
+def test_an_impossible_change_is_one_empty_row(small):
+    sums = sums_of_files([small[0]], "test")
+    asked = (("AGEP", "JWTR"), ())
+    study = Study(sums, Choice(("CA", "IL"), asked, "IL"))
+    left = cc.census.leaving(study).set_index("state")
+    assert np.isnan(left.loc["CA", "after"])
+    assert Study(sums, Choice(("CA", "IL"), asked, "IL", own=True)).coefficients().empty
+
+
+def test_the_targets_people_are_the_same_for_every_method(small):
+    """A single state that asks everything: COLLAB and least squares are the same estimate."""
+    sums = sums_of_files([small[0]], "test")
+    study = Study(sums, Choice(("IL",), (sums.questions,), "IL"))
+    found, _ = study.draw_errors(200, 10, ("collab", "local"))
+    assert_allclose(found["collab"], found["local"], rtol=1e-9)
+
+
+def test_a_stopped_reading_is_no_reading(small):
+    cancel = threading.Event()
+    cancel.set()
+    with pytest.raises(ValueError, match="reading was stopped"):
+        People.from_files([small[0]], "test", cancel=cancel)
+
+
+def test_the_same_people_twice_are_refused(small, tmp_path):
+    path, frame = small
+    copy = tmp_path / "copy.parquet"
+    frame.to_parquet(copy)
+    with pytest.raises(ValueError, match=r"are in two files, people\.csv and copy\.parquet"):
+        sums_of_files([path, copy], "test")
+
+
+def test_files_of_different_codes_are_not_mixed(tmp_path):
+    for code, year in ((6, 2018), (17, 2019)):
+        records(200, codes=(code,), year=year).to_csv(tmp_path / f"{year}.csv", index=False)
+    with pytest.raises(ValueError, match="cannot be mixed"):
+        sums_of_files(sorted(tmp_path.glob("*.csv")), "test")
+
+
+def test_names_with_blanks_and_infinite_numbers(tmp_path):
+    frame = records(300)
+    frame.rename(columns={"AGEP": " AGEP "}).to_parquet(tmp_path / "blank.parquet")
+    assert sums_of_files([tmp_path / "blank.parquet"], "test").people > 50
+    frame.assign(POVPIP=np.inf).to_parquet(tmp_path / "infinite.parquet")
+    with pytest.raises(ValueError, match="column POVPIP must hold finite numbers"):
+        sums_of_files([tmp_path / "infinite.parquet"], "test")
+    frame.assign(JWMNP=30).to_csv(tmp_path / "same.csv", index=False)
+    sums = sums_of_files([tmp_path / "same.csv"], "test")
+    with pytest.raises(ValueError, match="everybody travels for the same time"):
+        Study(sums, choice_of(sums))
+
+
+def test_the_digest_tells_data_apart(small, tmp_path):
+    path, frame = small
+    one = sums_of_files([path], "my 1 file")
+    frame.iloc[:3000].to_csv(tmp_path / "other.csv", index=False)
+    other = sums_of_files([tmp_path / "other.csv"], "my 1 file")
+    assert one.digest != other.digest
+    assert one.digest == sums_of_files([path], "another name").digest
 
 
 def choice_of_subset(study, states):
@@ -451,11 +518,23 @@ def test_the_whole_way_from_the_census_to_a_study(bureau, tmp_path):
         (refused(503), "no answer from the Census after 2 tries"),
         (whole(b"<html>maintenance</html>"), "not a whole zip file"),
         (whole(zipped("other.csv", records(5))), "the zip holds no psam_p17.csv"),
+        (whole(zipped("psam_p17.csv", pd.DataFrame({"<html>": ["no"]}))), "is no person file"),
+        (nonsense, "no answer from the Census after 2 tries"),
         (truncated(zipped("psam_p17.csv", records(500))), "no answer from the Census"),
         (whole(zipped("psam_p17.csv", records(500))[:-300]), "not a whole zip file"),
         (silent, "no answer from the Census after 2 tries"),
     ],
-    ids=["refused", "busy", "a page", "wrong zip", "truncated", "cut zip", "slow"],
+    ids=[
+        "refused",
+        "busy",
+        "a page",
+        "wrong zip",
+        "wrong file",
+        "nonsense",
+        "truncated",
+        "cut zip",
+        "slow",
+    ],
 )
 def test_downloads_that_go_wrong_leave_nothing_behind(bureau, tmp_path, answer, sentence):
     base, answers, _ = bureau

@@ -34,6 +34,7 @@ def every_figure():
         cc.census.CensusSums.load("data/acs2024_moments.npz"),
         cc.census.Choice(("NY", "IL"), (("AGEP", "JWTR"), ("JWTR",)), "IL"),
     )
+    questions = {key: question.name for key, question in cc.census.QUESTIONS.items()}
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
     title = {"title": "A finding"}
@@ -43,8 +44,11 @@ def every_figure():
             results.coefficients(), list(results.features), "minutes", **title
         ),
         "questions": figures.falls_by_question(
-            cc.census.question_table(results.asking_more(), ("NY", "IL")), {"AGEP": "Age"}, **title
+            cc.census.question_table(results.asking_more(), ("NY", "IL")),
+            {key: q.name for key, q in cc.census.QUESTIONS.items()},
+            **title,
         ),
+        "states": figures.states_measured(results.measured(), **title),
         "helps": figures.rises(cc.planning.who_helps_whom(problem, 50), **title),
         "shares": figures.fair_shares([3.0, 1.0], [0.1, 0.2], **title),
         "feature gains": figures.feature_gains(gains, "own_share", 5, 6, **title),

@@ -7,16 +7,22 @@ whole file is ever left behind. `folktables.ACSDataSource(..., root_dir=...)` re
 
 from __future__ import annotations
 
+import errno
+import http.client
+import shutil
+import tempfile
 import time
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
 from .questions import STATES
+from .records import layout_of
 
 #: Where the Census Bureau keeps them; folktables fetches from the same place.
 CENSUS = "https://www2.census.gov/programs-surveys/acs/data/pums"
@@ -136,8 +142,9 @@ class Survey:
         tries: int,
     ) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        archive = self.folder / f".csv_p{state.lower()}.zip.part"
-        part = self.folder / f".{self.member(state)}.part"
+        # A place of its own: two people may fetch the same state at once.
+        place = Path(tempfile.mkdtemp(prefix=".fetching-", dir=self.folder))
+        archive, part = place / "archive.zip", place / self.member(state)
         try:
             for attempt in range(1, tries + 1):
                 try:
@@ -146,17 +153,22 @@ class Survey:
                     break
                 except DownloadError:
                     raise
-                except OSError as problem:
+                except (OSError, http.client.HTTPException) as problem:
+                    if isinstance(problem, OSError) and problem.errno == errno.ENOSPC:
+                        raise DownloadError(f"{state}: the disk is full") from None
                     if attempt == tries:
                         raise DownloadError(
                             f"{state}: no answer from the Census after {tries} tries ({problem})"
                         ) from None
                     time.sleep(min(2.0 ** (attempt - 1), 8.0) * min(timeout / TIMEOUT, 1.0))
             self._extract(state, archive, part)
+            try:
+                layout_of(part)
+            except ValueError as problem:
+                raise DownloadError(f"{state}: what came is no person file ({problem})") from None
             part.replace(self.path(state))
         finally:
-            archive.unlink(missing_ok=True)
-            part.unlink(missing_ok=True)
+            shutil.rmtree(place, ignore_errors=True)
 
     def _download(
         self,
@@ -180,7 +192,8 @@ class Survey:
         with answer, archive.open("wb") as handle:
             length = int(answer.headers.get("Content-Length") or 0)
             done = 0
-            while piece := answer.read(PIECE):
+            # read1 gives what is there: a trickle neither outlasts the time-out nor Stop.
+            while piece := answer.read1(PIECE):
                 if cancel is not None and cancel.is_set():
                     return False
                 handle.write(piece)
@@ -200,7 +213,7 @@ class Survey:
                 with content.open(self.member(state)) as source, part.open("wb") as target:
                     while piece := source.read(PIECE):
                         target.write(piece)
-        except (zipfile.BadZipFile, EOFError, OSError) as problem:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as problem:
             raise DownloadError(
                 f"{state}: what came is not a whole zip file ({problem}); nothing was kept"
             ) from None

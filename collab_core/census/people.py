@@ -22,8 +22,8 @@ from .sums import TEST_EVERY, CensusSums, Collector
 #: Of the training people, one in so many is kept for validation by the authors' recipe.
 VALIDATION_EVERY = 5
 
-#: People held at most: some 300 MB.
-MOST_PEOPLE = 2_000_000
+#: Training people held at most: some 300 MB.
+MOST_PEOPLE = 1_000_000
 
 
 class People:
@@ -45,6 +45,7 @@ class People:
         sums: CensusSums,
     ) -> None:
         self.features, self.by_state, self.sums = features, by_state, sums
+        self._own_scales: dict[tuple[str, bool], tuple[Array, Array, float, float]] = {}
 
     @classmethod
     def from_files(
@@ -58,7 +59,7 @@ class People:
     ) -> People:
         """Read files of person records; what any of them lacks is left out of all.
 
-        With more than ``most`` training people (two million) only their sums are kept, within the
+        With more than ``most`` training people (a million) only their sums are kept, within the
         memory of one chunk; `holds_records` says so.
         """
         files = [Path(path) for path in paths]
@@ -68,8 +69,8 @@ class People:
         seen: dict[int, int] = {}
         held = 0
         limit = MOST_PEOPLE if most is None else most
-        for layout, people in read(files, progress=progress, cancel=cancel):
-            collector.add(people, layout.features)
+        for path, layout, people in read(files, progress=progress, cancel=cancel):
+            collector.add(people, layout.features, path.name)
             columns = [layout.features.index(name) for name in features]
             for code in np.unique(people.states):
                 rows = np.flatnonzero(people.states == code)
@@ -167,10 +168,14 @@ class People:
             table = x[:, columns]
             label = np.log(minutes) if study.choice.log else minutes
             held = np.arange(len(label)) % VALIDATION_EVERY == 0
-            mean, deviation = table[~held].mean(axis=0), table[~held].std(axis=0)
-            deviation[deviation == 0] = 1.0
-            shift, spread = label[~held].mean(), label[~held].std()
-            rows = rng.choice(np.flatnonzero(~held), min(n, int((~held).sum())), replace=False)
+            if n > (~held).sum():
+                raise ValueError(
+                    f"n must be at most {(~held).sum():,}: the authors' recipe keeps a fifth of"
+                    f" {state}'s people for validation"
+                )
+            every, every_deviation, shift, spread = self._own_scale(state, study.choice.log)
+            mean, deviation = every[columns], every_deviation[columns]
+            rows = rng.choice(np.flatnonzero(~held), n, replace=False)
             z, y = (table[rows] - mean) / deviation, (label[rows] - shift) / spread
             view = study.views[i]
             moments.append(Moments.from_arrays(z[:, view], y))
@@ -206,6 +211,21 @@ class People:
                 continue
             found[method] = self._authors_error(study, model, *target)
         return found, notes
+
+    def _own_scale(self, state: str, log: bool) -> tuple[Array, Array, float, float]:
+        """Means and deviations of a state's own training people, worked out once."""
+        key = (state, log)
+        if key not in self._own_scales:
+            x, minutes = self.by_state[state]
+            label = np.log(minutes) if log else minutes
+            used = np.arange(len(label)) % VALIDATION_EVERY != 0
+            deviation = x[used].std(axis=0)
+            deviation[deviation == 0] = 1.0
+            self._own_scales[key] = (
+                x[used].mean(axis=0), deviation, float(label[used].mean()),
+                float(label[used].std()),
+            )  # fmt: skip
+        return self._own_scales[key]
 
     @staticmethod
     def _authors_error(

@@ -133,9 +133,9 @@ def design(frame: pd.DataFrame, layout: Layout, file: str = "the file") -> Recor
 def _numbers(column: pd.Series, name: str, file: str) -> Array:
     """A column as floats, blanks as NaN; text that is no number is refused by name."""
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.to_numpy(dtype=float, na_value=np.nan)
+        return _finite(column.to_numpy(dtype=float, na_value=np.nan), name, file)
     try:
-        return pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
+        return _finite(pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan), name, file)
     except (ValueError, TypeError):
         pass
     blank = column.isna() | (column.astype(str).str.strip() == "")
@@ -144,7 +144,13 @@ def _numbers(column: pd.Series, name: str, file: str) -> Array:
     if wrong.any():
         example = str(column[wrong].iloc[0])[:20]
         raise ValueError(f"{file}: column {name} must hold numbers, but has {example!r}")
-    return numbers.to_numpy(dtype=float, na_value=np.nan)
+    return _finite(numbers.to_numpy(dtype=float, na_value=np.nan), name, file)
+
+
+def _finite(values: Array, name: str, file: str) -> Array:
+    if np.isinf(values).any():
+        raise ValueError(f"{file}: column {name} must hold finite numbers, but has an infinite one")
+    return values
 
 
 def chunks(path: Path, rows: int = CHUNK_ROWS) -> Iterator[tuple[pd.DataFrame, float]]:
@@ -167,17 +173,25 @@ def layout_of(path: Path) -> Layout:
     # What Arrow and pandas raise for broken files are ValueErrors, but say little to a person.
     except (ValueError, OSError):
         raise ValueError(f"{path.name} cannot be read as a table") from None
-    return Layout.of([str(name).strip() for name in names], path.name)
+    stripped = [str(name).strip() for name in names]
+    twice = sorted({name for name in stripped if stripped.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path.name} has more than one column called {twice[0]}")
+    return Layout.of(stripped, path.name)
 
 
 def _parquet_chunks(path: Path, rows: int) -> Iterator[tuple[pd.DataFrame, float]]:
     layout = layout_of(path)
     file = _parquet(path)
-    names = [name for name in (*layout.wanted, _WEIGHT) if name in file.schema_arrow.names]
+    # Names may have blanks around them.
+    given = {str(name).strip(): name for name in file.schema_arrow.names}
+    names = [given[name] for name in (*layout.wanted, _WEIGHT) if name in given]
     total, done = max(file.metadata.num_rows, 1), 0
     for batch in file.iter_batches(batch_size=rows, columns=names):
         done += batch.num_rows
-        yield batch.to_pandas(), done / total
+        frame = batch.to_pandas()
+        frame.columns = [str(name).strip() for name in frame.columns]
+        yield frame, done / total
 
 
 def _parquet(path: Path) -> Any:
@@ -209,15 +223,15 @@ def read(
     rows: int = CHUNK_ROWS,
     progress: Callable[[float], None] | None = None,
     cancel: Event | None = None,
-) -> Iterator[tuple[Layout, Records]]:
-    """Every file's people, chunk by chunk, in file order.
+) -> Iterator[tuple[Path, Layout, Records]]:
+    """Every file's people, chunk by chunk, in file order, with the file they come from.
 
     Parameters
     ----------
     progress : callable, optional
         Told the share of all files read so far.
     cancel : Event, optional
-        When set, reading ends.
+        When set, reading ends with a ValueError: part of a file is not its people.
     """
     if not paths:
         raise ValueError("paths must name at least one file, got none")
@@ -227,8 +241,8 @@ def read(
         layout = layout_of(path)
         for frame, share in chunks(path, rows):
             if cancel is not None and cancel.is_set():
-                return
-            yield layout, design(frame, layout, path.name)
+                raise ValueError("reading was stopped; nothing of it is used")
+            yield path, layout, design(frame, layout, path.name)
             if progress is not None:
                 progress(float(before[number] + share * (before[number + 1] - before[number])))
 

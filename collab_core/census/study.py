@@ -33,6 +33,9 @@ from .sums import TEST, TRAIN, CensusSums
 METHODS = ("collab", "collab_plus", "imputation", "local", "naive_collab",
            "optimized_naive_collab")  # fmt: skip
 
+#: Trials drawn at a time, between looks at whether to stop.
+BATCH = 20
+
 #: Eigenvalues of the pooled correlation below this are rounding: the columns are collinear.
 SINGULAR = 1e-9
 
@@ -107,6 +110,8 @@ class Study:
         self._columns = np.array(varies)
         self.features = tuple(sums.features[j] for j in varies)
         self._label = len(sums.features) + int(choice.log)
+        if self._spread[:, self._label, self._label].sum() <= 0:
+            raise ValueError("everybody travels for the same time: there is nothing to predict")
 
     @cached_property
     def _spread(self) -> Array:
@@ -191,28 +196,65 @@ class Study:
 
     # Errors --------------------------------------------------------------------------------------
 
-    @cached_property
-    def _test(self) -> tuple[int, Array, Array]:
-        """Test people of the target: how many, mean (k + 1,) and spread, scaled."""
-        place = self._places[self.target]
-        columns = np.append(self._columns[self.target_columns], self._label)
-        scale = np.append(self.scale[self.target_columns], self.label_scale)
+    def _test_people(self, agent: int, view: np.ndarray) -> tuple[int, Array, Array, Array]:
+        """Test people of a state: how many, mean (k + 1,) and spread, and the training mean."""
+        place = self._places[agent]
+        columns = np.append(self._columns[view], self._label)
+        scale = np.append(self.scale[view], self.label_scale)
         mean, spread = self.sums.about_mean
         count = int(self.sums.n[place, TEST])
         if count < 2:
             raise ValueError(
-                f"{self.choice.target} has {count} test people, and at least 2 are needed to"
-                " measure an error; pick another target"
+                f"{self.choice.states[agent]} has {count} test people, and at least 2 are needed"
+                " to measure an error; pick another target"
             )
         block = spread[place, TEST][np.ix_(columns, columns)] / np.outer(scale, scale)
-        return count, mean[place, TEST][columns] / scale, block
+        return (
+            count,
+            mean[place, TEST][columns] / scale,
+            block,
+            mean[place, TRAIN][columns] / scale,
+        )
 
     @cached_property
+    def _test(self) -> tuple[int, Array, Array, Array]:
+        return self._test_people(self.target, self.target_columns)
+
+    @property
     def _train_mean(self) -> Array:
         """Mean of the target's training people, scaled, shape (k + 1,)."""
-        columns = np.append(self._columns[self.target_columns], self._label)
-        scale = np.append(self.scale[self.target_columns], self.label_scale)
-        return self.sums.about_mean[0][self._places[self.target], TRAIN][columns] / scale
+        return self._test[3]
+
+    def measured(self) -> pd.DataFrame:
+        """Every state's own model, alone and together, on its own test people.
+
+        Returns
+        -------
+        DataFrame
+            ``state``, ``alone`` and ``together``: error over that of predicting the mean; <NA> for
+            a state that asks nothing, has too few people, or no test people.
+        """
+        with single_threaded_blas():
+            try:
+                estimate = estimators.collab(
+                    self.moments, self.views, self.geometry, self.choice.weights
+                )
+            except NotEstimableError:
+                estimate = None
+        rows = []
+        for i, (state, view) in enumerate(zip(self.choice.states, self.views, strict=True)):
+            row: dict[str, Any] = {"state": state, "alone": None, "together": None}
+            if view.size and self.sums.n[self._places[i], TEST] >= 2:
+                people = self._test_people(i, view)
+                base = float(_squared_error(people, np.zeros(view.size), people[3]))
+                fit = self.moments[i].fit
+                if fit.degrees_of_freedom > view.size and base > 0:
+                    row["alone"] = float(_squared_error(people, fit.theta, people[3])) / base
+                if estimate is not None and base > 0:
+                    model = estimate.local(i)
+                    row["together"] = float(_squared_error(people, model, people[3])) / base
+            rows.append(row)
+        return pd.DataFrame(rows).astype({"alone": "Float64", "together": "Float64"})
 
     def test_error(self, theta: Array, centre: Array | None = None) -> Array:
         """Mean squared error on the target's test people, in pooled standard deviations, (...).
@@ -224,16 +266,15 @@ class Study:
         centre : array, shape (..., k + 1), optional
             Means of features and target that predictions start from; the training people's.
         """
-        count, mean, spread = self._test
-        gap = mean - (self._train_mean if centre is None else centre)
-        weights = np.concatenate([-theta, np.ones((*theta.shape[:-1], 1))], axis=-1)
-        quadratic = ((weights @ spread) * weights).sum(axis=-1) / count
-        return quadratic + ((weights * gap).sum(axis=-1)) ** 2
+        return _squared_error(self._test, theta, self._train_mean if centre is None else centre)
 
     @cached_property
     def baseline(self) -> float:
         """Error of predicting the training mean for everybody."""
-        return float(self.test_error(np.zeros(len(self.target_columns))))
+        error = float(self.test_error(np.zeros(len(self.target_columns))))
+        if error <= 0:
+            raise ValueError(f"all test people of {self.choice.target} travel for the same time")
+        return error
 
     def models(
         self, moments: Sequence[Moments], fresh: Moments, methods: Sequence[str]
@@ -285,35 +326,32 @@ class Study:
         -------
         DataFrame
             ``method``, ``error`` (in pooled standard deviations squared), ``relative`` (to
-            predicting the mean), ``r2``, ``low`` and ``high`` (2.5% and 97.5% of ``relative`` over
-            resamples), ``note``.
+            predicting the mean), ``r2``, ``low`` and ``high`` (95% interval of ``relative``, by the
+            basic bootstrap: resamples scatter about the fit as the fit about the truth),
+            ``gap_low`` and ``gap_high`` (that of ``relative`` less local least squares', on the
+            same resamples), ``note``.
         """
         with single_threaded_blas():
             found, notes = self.models(self.moments, self.fresh, METHODS)
             drawn = self.draw_errors(None, resamples, METHODS, seed)[0] if resamples else {}
+        base = self.baseline
+        points = {key: float(self.test_error(theta)) / base for key, theta in found.items()}
         rows = []
         for method in METHODS:
-            error = float(self.test_error(found[method])) if method in found else None
-            relative = None if error is None else error / self.baseline
-            spread = drawn.get(method)
-            low, high = (
-                (None, None)
-                if spread is None
-                else np.quantile(spread / self.baseline, [0.025, 0.975]).tolist()
-            )
-            rows.append(
-                {
-                    "method": method,
-                    "error": error,
-                    "relative": relative,
-                    "r2": None if relative is None else 1 - relative,
-                    "low": low,
-                    "high": high,
-                    "note": notes.get(method, ""),
-                }
-            )
-        kinds = dict.fromkeys(("error", "relative", "r2", "low", "high"), "Float64")
-        return pd.DataFrame(rows).astype(kinds)
+            point = points.get(method)
+            row: dict[str, Any] = {"method": method, "error": None, "relative": point, "r2": None}
+            row |= dict.fromkeys(("low", "high", "gap_low", "gap_high"))
+            row["note"] = notes.get(method, "")
+            if point is not None:
+                row["error"], row["r2"] = point * base, 1 - point
+                if method in drawn:
+                    row["low"], row["high"] = _basic(point, drawn[method] / base)
+                if method in drawn and "local" in drawn and "local" in points:
+                    gap = (drawn[method] - drawn["local"]) / base
+                    row["gap_low"], row["gap_high"] = _basic(point - points["local"], gap)
+            rows.append(row)
+        numbers = ("error", "relative", "r2", "low", "high", "gap_low", "gap_high")
+        return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
 
     # Draws ---------------------------------------------------------------------------------------
 
@@ -326,18 +364,26 @@ class Study:
         on n. Returned are errors of shape (trials,) by method, and why one is missing.
         """
         rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
-        moments = []
+        everything = np.arange(len(self.features))
+        moments: list[Moments] = []
+        fresh = None
         for i, view, count in self._agents():
             size = count if n is None else n
-            moments.append(self._moments(self._wishart(rng, i, view, size, trials), size))
+            if i != self.target:
+                moments.append(self._moments(self._wishart(rng, i, view, size, trials), size))
+                continue
+            # The target's people are the same, whether it asks everything or only its questions.
+            joint = self._wishart(rng, i, everything, size, trials)
+            fresh = self._moments(joint, size)
+            own = np.append(view, len(everything))
+            moments.append(self._moments(joint[..., own[:, None], own], size))
+        assert fresh is not None
         size = int(self.counts[self.target]) if n is None else n
-        everything = np.arange(len(self.features))
-        fresh = self._moments(self._wishart(rng, self.target, everything, size, trials), size)
         found, notes = self.models(moments, fresh, methods)
         # Predictions start from the means of the n people, which vary too.
         columns = self.target_columns
-        joint = self._joint(self.target, columns) / (self.counts[self.target] - 1)
-        noise = rng.standard_normal((trials, len(columns) + 1)) @ _root(joint) / np.sqrt(size)
+        spread = self._joint(self.target, columns) / (self.counts[self.target] - 1)
+        noise = rng.standard_normal((trials, len(columns) + 1)) @ _root(spread) / np.sqrt(size)
         centre = self._train_mean + noise
         return {method: self.test_error(theta, centre) for method, theta in found.items()}, notes
 
@@ -373,24 +419,33 @@ class Study:
         """
         draw = draw or self.draw_errors
         rows: list[dict[str, Any]] = []
-        for done, n in enumerate(sample_sizes, start=1):
-            if cancel is not None and cancel.is_set():
-                break
-            with single_threaded_blas():
-                found, notes = draw(whole("sample_sizes", n, low=2), trials, methods, seed + done)
+        batches = [min(BATCH, trials - start) for start in range(0, trials, BATCH)]
+        steps = len(sample_sizes) * len(batches)
+        for place, n in enumerate(sample_sizes):
+            whole("sample_sizes", n, low=2)
+            parts: dict[str, list[Array]] = {}
+            notes: dict[str, str] = {}
+            for number, count in enumerate(batches):
+                if cancel is not None and cancel.is_set():
+                    return _typed(rows)
+                with single_threaded_blas():
+                    found, said = draw(n, count, methods, seed + 1000 * place + number)
+                notes |= said
+                for method, errors in found.items():
+                    parts.setdefault(method, []).append(errors)
+                if progress is not None:
+                    progress((place * len(batches) + number + 1) / steps, _typed(rows))
             for method in methods:
+                every = np.concatenate(parts[method]) if method in parts else np.empty(0)
                 mean, low, high = (
-                    mean_interval(found[method] / self.baseline)
-                    if method in found
-                    else (pd.NA, pd.NA, pd.NA)
+                    mean_interval(every / self.baseline) if every.size else (pd.NA, pd.NA, pd.NA)
                 )
                 rows.append(
                     {"n": n, "method": method, "mean": mean, "low": low, "high": high,
-                     "theory": pd.NA, "trials": trials if method in found else 0,
-                     "note": notes.get(method, "")}
+                     "theory": pd.NA, "trials": every.size, "note": notes.get(method, "")}
                 )  # fmt: skip
             if progress is not None:
-                progress(done / len(sample_sizes), _typed(rows))
+                progress((place + 1) / len(sample_sizes), _typed(rows))
         return _typed(rows)
 
     # Gains, what-ifs, coefficients ---------------------------------------------------------------
@@ -443,9 +498,10 @@ class Study:
         DataFrame
             A row a feature of the wanted model: ``feature``, ``asked`` (by the target),
             ``together``, ``low``, ``high`` (interval), ``alone`` with ``alone_low`` and
-            ``alone_high`` (<NA> for what the target never asked).
+            ``alone_high`` (<NA> for what the target never asked, and for levels that none of its
+            people had).
         """
-        estimate = estimators.collab(self.moments, self.views, self.geometry)
+        estimate = estimators.collab(self.moments, self.views, self.geometry, self.choice.weights)
         agent = self.target if self.choice.own else None
         centre = estimate.local(self.target) if self.choice.own else estimate.theta
         low, high = estimate.interval(level, agent=agent)
@@ -454,15 +510,18 @@ class Study:
         fit = self.moments[self.target].fit
         half = theory.normal_quantile(level) * np.sqrt(np.maximum(np.diagonal(fit.covariance), 0.0))
         alone = {
-            self.features[j]: (fit.theta[k], half[k]) for k, j in enumerate(self.views[self.target])
+            self.features[j]: (fit.theta[k], half[k])
+            for k, j in enumerate(self.views[self.target])
+            if self.moments[self.target].xx[k, k] > 0
         }
+        asked = {self.features[j] for j in self.views[self.target]}
         rows = []
         for k, name in enumerate(names):
             own = alone.get(name)
             rows.append(
                 {
                     "feature": name,
-                    "asked": own is not None,
+                    "asked": name in asked,
                     "together": centre[k] * unit[k],
                     "low": low[k] * unit[k],
                     "high": high[k] * unit[k],
@@ -471,8 +530,10 @@ class Study:
                     "alone_high": None if own is None else (own[0] + own[1]) * unit[k],
                 }
             )
-        kinds = dict.fromkeys(("alone", "alone_low", "alone_high"), "Float64")
-        return pd.DataFrame(rows).astype(kinds)
+        numbers = ("together", "low", "high", "alone", "alone_low", "alone_high")
+        columns = ["feature", "asked", *numbers]
+        kinds = dict.fromkeys(numbers, "Float64")
+        return pd.DataFrame(rows, columns=columns).astype(kinds)
 
     def error_now(self) -> float:
         """COLLAB's error on the target's test people, relative to predicting the mean."""
@@ -480,36 +541,67 @@ class Study:
             float(self.test_error(self._model("collab", self.moments, self.fresh))) / self.baseline
         )
 
-    def asking_more(self, progress: Callable[[float], None] | None = None) -> pd.DataFrame:
-        """Expected error of the target's own model if a state asked one more question.
+    def asking_more(
+        self,
+        progress: Callable[[float], None] | None = None,
+        cancel: Event | None = None,
+    ) -> pd.DataFrame:
+        """COLLAB's measured error on the target's test people if a state asked one more question.
+
+        Sums hold every state's answers to every question, so the change is measured, not supposed.
 
         Returns
         -------
         DataFrame
-            ``state``, ``question``, ``before``, ``after``: expected prediction error of the
-            target beyond the noise, what it never asks included; ``fall`` (1 - after / before).
-            A row for every question that a state does not ask and that somebody does.
+            ``state``, ``question``, ``before``, ``after`` (over predicting the mean; NaN where it
+            cannot be fitted) and ``fall`` (1 - after / before). A row for every question of the
+            data that a state does not ask.
         """
-        base = self.problem
-        n = float(self.counts.mean())
-        before = _own_error(base, self.target, n)
-        keys = [question_of(name).key for name in self.features]
+        before = self.error_now()
+        missing = [
+            (i, question)
+            for i, asks in enumerate(self.choice.asked)
+            for question in self.sums.questions
+            if question not in asks
+        ]
         rows = []
-        for i, state in enumerate(self.choice.states):
-            for question in dict.fromkeys(keys):
-                if question in self.choice.asked[i]:
-                    continue
-                extra = [j for j, key in enumerate(keys) if key == question]
-                views = list(self.views)
-                views[i] = np.sort(np.append(views[i], extra)).astype(np.intp)
-                changed = Problem(base.covariance, base.theta, base.noise, views, base.shares)
-                after = _own_error(changed, self.target, n)
-                rows.append(
-                    {"state": state, "question": question, "before": before, "after": after,
-                     "fall": 1 - after / before if before > 0 else 0.0}
-                )  # fmt: skip
-        names = ["state", "question", "before", "after", "fall"]
-        return pd.DataFrame(rows, columns=names)
+        for done, (i, question) in enumerate(missing, start=1):
+            if cancel is not None and cancel.is_set():
+                break
+            asked = list(self.choice.asked)
+            asked[i] = tuple(key for key in self.sums.questions if key in (*asked[i], question))
+            after = _measured(self, asked=tuple(asked))
+            rows.append(
+                {"state": self.choice.states[i], "question": question, "before": before,
+                 "after": after, "fall": 1 - after / before}
+            )  # fmt: skip
+            if progress is not None:
+                progress(done / len(missing))
+        return pd.DataFrame(rows, columns=["state", "question", "before", "after", "fall"])
+
+
+def _squared_error(people: tuple[int, Array, Array, Array], theta: Array, centre: Array) -> Array:
+    """Mean squared error of a model on test people, predictions starting from ``centre``, (...)."""
+    count, mean, spread, _ = people
+    gap = mean - centre
+    weights = np.concatenate([-theta, np.ones((*theta.shape[:-1], 1))], axis=-1)
+    quadratic = ((weights @ spread) * weights).sum(axis=-1) / count
+    return np.asarray(quadratic + ((weights * gap).sum(axis=-1)) ** 2)
+
+
+def _basic(point: float, resamples: Array) -> tuple[float, float]:
+    """95% interval by the basic bootstrap: resamples reflected at the point."""
+    low, high = np.quantile(resamples, [0.025, 0.975])
+    return 2 * point - float(high), 2 * point - float(low)
+
+
+def _measured(study: Study, **changes: Any) -> float:
+    """COLLAB's error after a change of the choice; NaN where it cannot be fitted."""
+    with single_threaded_blas():
+        try:
+            return with_choice(study, **changes).error_now()
+        except ValueError:
+            return float("nan")
 
 
 def with_choice(study: Study, **changes: Any) -> Study:
@@ -537,29 +629,30 @@ def joining(study: Study, asked: Sequence[str] | None = None) -> pd.DataFrame:
     for state in study.sums.states:
         if state in study.choice.states:
             continue
-        with single_threaded_blas():
-            more = with_choice(
-                study,
-                states=(*study.choice.states, state),
-                asked=(*study.choice.asked, questions),
-            )
-            rows.append({"state": state, "before": before, "after": more.error_now()})
+        after = _measured(
+            study,
+            states=(*study.choice.states, state),
+            asked=(*study.choice.asked, questions),
+        )
+        rows.append({"state": state, "before": before, "after": after})
     return pd.DataFrame(rows, columns=["state", "before", "after"])
 
 
 def doubling(study: Study) -> pd.DataFrame:
-    """Expected excess error of the target's own model if a state had twice its labelled people.
+    """Expected error, beyond what no data remove, if a state had twice its labelled people.
 
-    By the formulas: ``state``, ``before``, ``after``.
+    By the formulas, of the model that is studied: ``state``, ``before``, ``after``.
     """
     base, n = study.problem, float(study.counts.mean())
-    before = _own_error(base, study.target, n)
+    agent = study.target if study.choice.own else None
+    before = bounds.error(base, bounds.gauss(base), agent) / n
     rows = []
     for i, state in enumerate(study.choice.states):
         shares = base.shares.copy()
         shares[i] *= 2
         more = Problem(base.covariance, base.theta, base.noise, base.views, shares)
-        rows.append({"state": state, "before": before, "after": _own_error(more, study.target, n)})
+        after = bounds.error(more, bounds.gauss(more), agent) / n
+        rows.append({"state": state, "before": before, "after": after})
     return pd.DataFrame(rows, columns=["state", "before", "after"])
 
 
@@ -577,13 +670,12 @@ def leaving(study: Study) -> pd.DataFrame:
         if state == study.choice.target:
             continue
         keep = [i for i, name in enumerate(study.choice.states) if name != state]
-        rest = with_choice(
+        after = _measured(
             study,
             states=tuple(study.choice.states[i] for i in keep),
             asked=tuple(study.choice.asked[i] for i in keep),
         )
-        with single_threaded_blas():
-            rows.append({"state": state, "before": before, "after": rest.error_now()})
+        rows.append({"state": state, "before": before, "after": after})
     return pd.DataFrame(rows, columns=["state", "before", "after"])
 
 
@@ -592,12 +684,6 @@ def question_table(falls: pd.DataFrame, states: Sequence[str]) -> pd.DataFrame:
     table = falls.pivot(index="state", columns="question", values="fall")
     order = [key for key in QUESTIONS if key in table.columns]
     return table.reindex(index=list(states), columns=order)
-
-
-def _own_error(problem: Problem, agent: int, n: float) -> float:
-    """Expected error of an agent's own model beyond the noise, at average size n."""
-    together = bounds.error(problem, bounds.gauss(problem), agent) / n
-    return together + float(problem.irreducible[agent])
 
 
 def _root(matrix: Array) -> Array:

@@ -7,6 +7,7 @@ them chunk by chunk, and every linear method and its test error can be had exact
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,6 +110,16 @@ class CensusSums:
         return text_of(feature, older=self.older)
 
     @cached_property
+    def digest(self) -> str:
+        """A short text that is the same for the same numbers, whatever they are called."""
+        found = hashlib.blake2b(digest_size=12)
+        for part in (self.states, self.features, self.older):
+            found.update(repr(part).encode())
+        for array in (self.n, self.total, self.cross):
+            found.update(np.ascontiguousarray(array).tobytes())
+        return found.hexdigest()
+
+    @cached_property
     def questions(self) -> tuple[str, ...]:
         """Questions that the features answer, in their order."""
         return tuple(dict.fromkeys(question_of(feature).key for feature in self.features))
@@ -149,16 +160,33 @@ class Collector:
         shared = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
         #: Features that every file has.
         self.features = tuple(name for key in shared for name in QUESTIONS[key].features)
-        self._older = any(layout.columns.get("JWTR") == "JWTR" for layout in layouts)
+        codes = {layout.columns.get("JWTR") for layout in layouts} - {None}
+        if len(codes) > 1:
+            raise ValueError(
+                "files of before and after 2019 code means of transport differently and cannot be"
+                " mixed; pick files of one kind"
+            )
+        self._older = codes == {"JWTR"}
+        self._file_of: dict[int, str] = {}
         self._width = len(self.features) + len(TARGETS)
         self._seen: dict[int, int] = {}
         self._sums: dict[int, tuple[np.ndarray, Array, Array]] = {}
 
-    def add(self, people: Records, features: Sequence[str]) -> None:
-        """Add a chunk, whose columns are ``features``; those that are not wanted are left out."""
+    def add(self, people: Records, features: Sequence[str], file: str = "") -> None:
+        """Add a chunk, whose columns are ``features``; those that are not wanted are left out.
+
+        A state whose people come from more than one file is refused: a copy would put the same
+        people into training and testing.
+        """
         keep = [list(features).index(name) for name in self.features]
         table = np.column_stack([people.x[:, keep], people.minutes, np.log(people.minutes)])
         for code in np.unique(people.states):
+            other = self._file_of.setdefault(int(code), file)
+            if other != file:
+                raise ValueError(
+                    f"people of {state_name(int(code))} are in two files, {other} and {file}; keep"
+                    " one of them"
+                )
             rows = table[people.states == code]
             first = self._seen.get(int(code), 0)
             self._seen[int(code)] = first + len(rows)
@@ -210,8 +238,8 @@ def sums_of_files(
     """
     files = [Path(path) for path in paths]
     collector = Collector([layout_of(path) for path in files])
-    for layout, people in read(files, rows=rows, progress=progress, cancel=cancel):
-        collector.add(people, layout.features)
+    for path, layout, people in read(files, rows=rows, progress=progress, cancel=cancel):
+        collector.add(people, layout.features, path.name)
     return collector.sums(source)
 
 

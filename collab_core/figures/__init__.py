@@ -7,7 +7,12 @@ that took most of a redraw; a test validates every one of them.
 """
 
 from .bounds import chain, loss_along, ratio_against_p, threshold_map
-from .census import coefficient_intervals, errors_on_people, falls_by_question
+from .census import (
+    coefficient_intervals,
+    errors_on_people,
+    falls_by_question,
+    states_measured,
+)
 from .clouds import estimate_clouds
 from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
 from .errors import (
@@ -67,6 +72,7 @@ __all__ = [
     "samples_needed",
     "shares_by_agent",
     "spectrum",
+    "states_measured",
     "threshold_map",
     "view_matrix",
     "worth_by_agent",

@@ -61,6 +61,40 @@ def errors_on_people(frame: pd.DataFrame, *, title: str, height: int = 380) -> g
     )  # fmt: skip
 
 
+def states_measured(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
+    """Draw every state's error alone and together (`census.study.Study.measured`), best gain first.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``state``, ``alone`` and ``together``, over predicting the mean.
+    """
+    known = frame[frame["alone"].notna() & frame["together"].notna()]
+    gain = known["alone"] - known["together"]
+    ordered = known.loc[gain.sort_values(ascending=False, kind="stable").index]
+    traces: list[Trace] = []
+    for column, key in (("alone", "local"), ("together", "collab")):
+        style = PALETTE[key]
+        traces.append(
+            {
+                "type": "scatter",
+                "x": list(ordered["state"]),
+                "y": ordered[column].to_numpy(dtype=float),
+                "mode": "markers",
+                "name": f"{column} ({label(key)})",
+                "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
+                "hovertemplate": "%{x}, " + column + ": %{y:.4f}<extra></extra>",
+            }
+        )
+    return figure(
+        traces,
+        title=title,
+        height=height,
+        x={"title": {"text": "state, most gained first"}, "type": "category"},
+        y={"title": {"text": "test error over predicting the mean"}},
+    )
+
+
 def coefficient_intervals(
     frame: pd.DataFrame, names: Sequence[str], axis: str, *, title: str, height: int = 520
 ) -> go.Figure:
@@ -131,17 +165,19 @@ def falls_by_question(
         ]
         for state, row in zip(table.index, values, strict=True)
     ]
-    limit = float(np.nanmax(np.abs(values), initial=1e-6))
+    known = np.abs(values[~np.isnan(values)])
+    limit = float(known.max(initial=1e-6))
     heatmap: dict[str, Any] = {
         "type": "heatmap",
         # Plotly leaves a gap where there is no number; None, since NaN is not JSON.
         "z": [[None if np.isnan(value) else value for value in row] for row in values.tolist()],
         "x": [names[key] for key in table.columns],
         "y": list(table.index),
-        "zmin": 0,
+        "zmin": -limit,
         "zmax": limit,
-        "colorscale": [[0.0, "#E6EEF4"], [1.0, "#0068A8"]],
-        "colorbar": {"tickformat": ".1%", "thickness": 10},
+        # A fall is good, and blue as COLLAB is.
+        "colorscale": [[0.0, "#B2182B"], [0.5, "#F7F7F7"], [1.0, "#2166AC"]],
+        "colorbar": {"tickformat": ".2%", "thickness": 10},
         "text": hover,
         "hovertemplate": "%{text}<extra></extra>",
         "hoverongaps": False,

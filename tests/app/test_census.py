@@ -42,13 +42,20 @@ def opened(query=None):
         {"states": "NY,IL", "pattern": "all", "model": "own"},
         {"pattern": "own", "asks": "NY.111111111111;IL.000000000001"},
         {"weights": "population"},
+        {
+            "states": "NY,IL",
+            "pattern": "own",
+            "asks": "NY.111111111111;IL.000000000000",
+            "model": "own",
+        },
     ],
     ids=str,
 )
 def test_every_part_with_odd_choices(part, choices):
     app = opened({"part": part, "trials": "5"} | choices)
     nothing_to_ask = "Everybody asks everything" in said(app)
-    assert_sound(app, least=0 if part == "data" or nothing_to_ask else 1)
+    blind = "IL.000000000000" in choices.get("asks", "")
+    assert_sound(app, least=0 if part == "data" or nothing_to_ask or blind else 1)
     assert not app.error
 
 
@@ -106,9 +113,9 @@ def test_the_words_are_the_numbers():
     sums = CensusSums.load(BUILT_IN)
     views = paper_views(FIVE, sums.questions)
     study = Study(sums, Choice(FIVE, tuple(views[s] for s in FIVE), "IL"))
-    gains = study.gains()
-    most = gains.loc[gains["worth"].idxmax()]
-    assert f"{most['state']} gains most" in said(app)
+    measured = study.measured()
+    better = int((measured["together"] < measured["alone"]).sum())
+    assert f"{better} of 5 states do better together than alone" in said(app)
     r2 = study.results(0).set_index("method").loc["collab", "r2"]
     assert f"COLLAB explains {r2:.1%}" in said(app)
     assert "COLLAB loses here" in said(app)
@@ -129,6 +136,24 @@ def test_files_of_a_folder_are_read_and_used(tmp_path):
     app.run()
     assert_sound(app, least=3)
     assert "my 1 file" in said(app)
+
+
+def test_data_that_is_loaded_next_is_the_data_that_is_used(tmp_path):
+    app = opened({"part": "data"})
+    seen = []
+    for number, seed in enumerate((1, 2)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        records(1500, seed=seed).to_csv(folder / "people.csv", index=False)
+        app.session_state["options"]["census"] = {"part": "data"}
+        app.run()
+        app.text_input[0].set_value(str(folder)).run()
+        app.button(key="start-census-own").click().run()
+        finished(app, "census-own")
+        app.session_state["options"]["census"] = {"part": "gains"}
+        app.run()
+        seen.append(figures_of(app)[1]["data"])
+    assert seen[0] != seen[1]
 
 
 def test_a_wrong_folder_or_file_gets_a_sentence_and_loses_nothing(tmp_path):
