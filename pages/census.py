@@ -236,7 +236,8 @@ def gains(study: Study) -> None:
             formula=GAINS_FORMULA,
             code=code_of(study)
             + "frame = study.measured().merge(\n"
-            + "    study.gains(), 'left', on='state', suffixes=('', '_expected')\n)\nprint(frame)\n",
+            + "    study.gains(), 'left', on='state', suffixes=('', '_expected')\n)\n"
+            + "print(frame)\n",
         )
     with right:
         whom = study.choice.target

@@ -44,9 +44,7 @@ def every_figure():
             results.coefficients(), list(results.features), "minutes", **title
         ),
         "questions": figures.falls_by_question(
-            cc.census.question_table(results.asking_more(), ("NY", "IL")),
-            {key: q.name for key, q in cc.census.QUESTIONS.items()},
-            **title,
+            cc.census.question_table(results.asking_more(), ("NY", "IL")), questions, **title
         ),
         "states": figures.states_measured(results.measured(), **title),
         "helps": figures.rises(cc.planning.who_helps_whom(problem, 50), **title),
