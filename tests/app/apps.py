@@ -158,5 +158,5 @@ ODD_WORLDS = {
     "theta is zero": {"d": "5", "m": "3", "rich": "1", "rich_size": "5", "theta_scale": "0"},
     "unequal": {"d": "6", "m": "5", "missing": "hub", "size": "3", "allocation": "narrow",
                 "ratio": "100"},
-    "wide": {"d": "60", "m": "3", "missing": "hub", "size": "30"},
+    "wide": {"d": "40", "m": "3", "missing": "hub", "size": "20"},
 }  # fmt: skip

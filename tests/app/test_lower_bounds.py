@@ -35,7 +35,7 @@ def opened(query):
 @pytest.mark.parametrize("name", ODD_WORLDS)
 def test_odd_worlds(name, part):
     if part == "map" and name == "wide":
-        pytest.skip("sixty features take the map half a minute; the other parts have them")
+        pytest.skip("forty features take the map long; the other parts have them")
     app = opened(ODD_WORLDS[name] | {"part": part, "trials": "100"})
     silent = part == "map" and name == "theta is zero"
     assert_sound(app, least=0 if silent else 1)
