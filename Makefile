@@ -6,8 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-# Three pytest workers on two cores (a browser test waits a third of its time), one BLAS thread each,
-# or they fight over the cores.
+# Two pytest workers on two cores: one BLAS thread each, or they fight over the cores.
 TEST_ENV := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: run test lint types unit slow bench picture format clean
@@ -26,7 +25,7 @@ types: $(VENV)/ready-to-test
 
 unit: $(VENV)/ready-to-test
 	@bash .ci/chromium
-	$(TEST_ENV) $(BIN)/python -m pytest -n 3 -m "not slow"
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 -m "not slow"
 
 # Statistical sweeps too long for every push.
 slow: $(VENV)/ready-to-test

@@ -736,6 +736,7 @@ def take_over(found: People | None, final: bool, paths: list[str] | None = None)
     if st.session_state.get("census-taken") != id(found):
         st.session_state["census-people"], st.session_state["census-taken"] = found, id(found)
         st.session_state["census-paths"] = paths
+        state.touch()
         st.rerun()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from . import state
 from .say import error_box
 
 #: Seconds that a page waits for a run's first report before it draws nothing in its place.
@@ -123,7 +124,9 @@ def panel(
         # Asked once: what is drawn and what is said of it belong to the same moment.
         running = current is not None and current.running
         if current is not None and running != was_running:
-            # Started or finished just now: the whole page sets the clock going, or stops it.
+            # Started or finished just now: the whole page sets the clock going, or stops it. A
+            # fragment may know the URL of a run ago, so its word on it is not taken.
+            state.touch()
             st.rerun()
         if current is None:
             st.button(label, key=f"start-{key}", on_click=start, help=help)

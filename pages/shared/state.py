@@ -121,7 +121,7 @@ def touch() -> None:
     """Note that a person has just changed something, so that the URL's word is not the last.
 
     A quick person's change can reach the server with the URL of two runs ago: the browser had not
-    drawn the last one yet.
+    drawn the last one yet. Nor is the URL taken from a page that starts itself anew.
     """
     st.session_state["touched"] = True
 
