@@ -111,6 +111,36 @@ def unseen_pairs(views: ViewsLike, dimension: int) -> list[tuple[int, int]]:
     return [(int(j), int(k)) for j, k in np.argwhere(~together) if j <= k]
 
 
+def completed(matrix: Array, known: np.ndarray, *, floor: float = 1e-6, rounds: int = 100) -> Array:
+    """Fill in what is not known so that the whole is positive definite, and what is known stays.
+
+    Alternating projections: onto positive definite matrices, and back to the known entries. Where
+    no filling in fits, what is known is moved as little as the projections move it. Agents' own
+    models never read the entries that are filled in.
+
+    Parameters
+    ----------
+    matrix : array, shape (..., d, d)
+        Symmetric, with a positive diagonal; entries that are not known are ignored.
+    known : boolean array, shape (d, d)
+
+    Returns
+    -------
+    array, shape (..., d, d)
+    """
+    scale = np.sqrt(np.diagonal(matrix, axis1=-2, axis2=-1))
+    outer = scale[..., :, None] * scale[..., None, :]
+    given = np.where(known, matrix / outer, 0.0)
+    current = given
+    for _ in range(rounds):
+        eigenvalues, vectors = np.linalg.eigh(current)
+        if (eigenvalues[..., 0] >= floor).all():
+            break
+        raised = (vectors * np.maximum(eigenvalues, 2 * floor)[..., None, :]) @ transpose(vectors)
+        current = np.where(known, given, raised)
+    return nearest_positive_definite((current + transpose(current)) / 2 * outer, floor=floor)[0]
+
+
 def nearest_positive_definite(matrix: Array, *, floor: float = 1e-6) -> tuple[Array, Array]:
     """Raise the correlation matrix's eigenvalues to ``floor``, keeping variances.
 

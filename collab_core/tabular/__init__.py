@@ -1,0 +1,30 @@
+"""Anybody's table: files to agents, one a group, and what working together is worth to each.
+
+`Table.open` reads files and finds out what their columns are, `usual_choice` guesses what is meant,
+`analyse` makes a `TableStudy` of both. Files are read in pieces and only sums are kept.
+"""
+
+from .design import FOLDS, Choice, Feature, Survey, TableSums, add_up, survey, usual_choice
+from .profile import Column, Table
+from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
+from .study import METHODS, TableStudy, analyse
+
+__all__ = [
+    "FOLDS",
+    "METHODS",
+    "MOST_BYTES",
+    "MOST_COLUMNS",
+    "MOST_ROWS",
+    "Choice",
+    "Column",
+    "Feature",
+    "Source",
+    "Survey",
+    "Table",
+    "TableStudy",
+    "TableSums",
+    "add_up",
+    "analyse",
+    "survey",
+    "usual_choice",
+]

@@ -1,0 +1,579 @@
+"""A table and a few choices to sums: one agent a group, folds for holding rows out.
+
+Three passes over the files, each in pieces: what the columns are (`profile`), what every agent has
+(`survey`), and the sums (`add_up`). Only sums are kept, and a few hundred rows for residual plots:
+every method, its held-out error and its intervals are functions of sums over folds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array, Indices, choice, fraction, whole
+from .profile import MOST_AGENTS, Table, file_names
+from .reading import FILE, Texts, counted, listed, to_numbers, to_texts
+
+#: Groups into which every agent's rows are dealt; splits hold out some of them.
+FOLDS = 20
+
+#: A feature that an agent has in less than this share of its labelled rows is not seen by it.
+SPARSE = 0.05
+
+#: A category's levels beyond these, by frequency, are one level called other.
+MOST_ONE_HOT = 30
+OTHER = "other"
+
+#: Columns of the design, and bytes of all sums, that are taken.
+MOST_FEATURES = 200
+MOST_SUMS = 400 * 2**20
+
+#: Rows kept for residual plots, over all agents.
+KEPT_ROWS = 6000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a table is asked.
+
+    Attributes
+    ----------
+    target : str
+        Column to predict.
+    agent : str
+        Column that says whose row it is.
+    features : tuple of str
+        Columns to predict from.
+    categories : tuple of str
+        Those of them whose values are names, not amounts.
+    log : bool
+        Predict the target's logarithm; rows whose target is not above 0 are left out.
+    gaps : {"drop", "mean"}
+        What becomes of a row in which a feature is missing that its agent usually has: it is left
+        out, or the agent's own mean is put in.
+    rare : float
+        Levels of a category in less than this share of all rows are one, `OTHER`; 0 keeps all.
+    sigma : {"agents", "unlabelled"}
+        Whether covariances come from the agents' labelled rows, entry by entry, or from complete
+        rows without a target.
+    shuffle : bool
+        Deal rows into folds by chance, rather than in turn.
+    seed : int
+        Of that chance.
+    """
+
+    target: str
+    agent: str
+    features: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    log: bool = False
+    gaps: str = "drop"
+    rare: float = 0.01
+    sigma: str = "agents"
+    shuffle: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        choice("gaps", self.gaps, ("drop", "mean"))
+        choice("sigma", self.sigma, ("agents", "unlabelled"))
+        fraction("rare", self.rare)
+        whole("seed", self.seed, low=0)
+        if not self.features:
+            raise ValueError("features must name at least one column, got none")
+        if self.target == self.agent:
+            raise ValueError(f"{self.target!r} cannot be both the target and the agents")
+        for name in (self.target, self.agent):
+            if name in self.features:
+                raise ValueError(f"{name!r} is the target or names the agents: it is no feature")
+        stray = [name for name in self.categories if name not in self.features]
+        if stray:
+            raise ValueError(f"categories must be among the features, {stray[0]!r} is not")
+
+
+def usual_choice(table: Table, **given: Any) -> Choice:
+    """The choice that a person most likely means; what is given is kept.
+
+    Features are all usable columns but the target and the agents'.
+    """
+    target = given.pop("target", None) or table.usual_target()
+    agent = given.pop("agent", None) or table.usual_agent()
+    if agent is None:
+        raise ValueError(
+            f"no column can name the agents: one with 2 to {MOST_AGENTS} different values is"
+            " needed, or several files, one an agent"
+        )
+    if target is None:
+        raise ValueError("no column can be the target: one of numbers that vary is needed")
+    features = given.pop("features", None) or tuple(
+        column.name
+        for column in table.columns
+        if column.usable and column.name not in (target, agent)
+    )
+    categories = given.pop("categories", None)
+    if categories is None:
+        categories = tuple(name for name in features if table.column(name).kind != "number")
+    return Choice(target, agent, tuple(features), tuple(categories), **given)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A column of the design.
+
+    Attributes
+    ----------
+    source : str
+        Column of the table.
+    level : str or None
+        The level it stands for; None for a number.
+    """
+
+    source: str
+    level: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.source if self.level is None else f"{self.source} = {self.level}"
+
+
+@dataclass
+class _Agent:
+    """What the survey counts of an agent, over its labelled rows."""
+
+    rows: int = 0
+    unlabelled: int = 0
+    present: Counter[str] = field(default_factory=Counter)
+    total: dict[str, float] = field(default_factory=dict)
+    levels: dict[str, Counter[str]] = field(default_factory=dict)
+    target: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What every agent has.
+
+    Attributes
+    ----------
+    choice : Choice
+    agents : tuple of str
+        Those with labelled rows.
+    bare : tuple of str
+        Those without; their rows can still tell covariances.
+    rows, unlabelled : integer arrays, shape (m,)
+        Rows with and without a target.
+    present : integer array, shape (m, q)
+        Labelled rows in which an agent has a source column.
+    seen : boolean array, shape (m, q)
+        Whether it counts as seen.
+    features : tuple of Feature
+        Columns of the design.
+    means : array, shape (m, d)
+        Of what an agent has, 0 where it has nothing.
+    target_means : array, shape (m,)
+    levels : dict
+        Of every category, its level for every value: itself, `OTHER`, or the left-out first one.
+    notes : tuple of str
+    """
+
+    choice: Choice
+    agents: tuple[str, ...]
+    bare: tuple[str, ...]
+    rows: np.ndarray
+    unlabelled: np.ndarray
+    present: np.ndarray
+    seen: np.ndarray
+    features: tuple[Feature, ...]
+    means: Array
+    target_means: Array
+    levels: dict[str, dict[str, str]]
+    notes: tuple[str, ...]
+
+    @property
+    def views(self) -> list[Indices]:
+        """Columns of the design that every agent sees, m index arrays."""
+        sources = list(self.choice.features)
+        place = np.array([sources.index(feature.source) for feature in self.features], dtype=int)
+        return [np.flatnonzero(row[place]) for row in self.seen]
+
+
+class _Batch:
+    """A piece of the table: agents, target, and features on demand."""
+
+    def __init__(
+        self, table: Table, chosen: Choice, number: int, columns: dict[str, Any], files: list[str]
+    ) -> None:
+        self._columns = columns
+        self.length = len(next(iter(columns.values())))
+        if chosen.agent == FILE and len(table.layouts) > 1:
+            self.agents = Texts(np.zeros(self.length, dtype=int), [files[number]])
+        else:
+            self.agents = self.texts(chosen.agent)
+        self.target = self.numbers(chosen.target)
+        self.not_positive = 0
+        if chosen.log:
+            with np.errstate(invalid="ignore"):
+                wrong = self.target <= 0
+            self.not_positive = int(wrong.sum())
+            self.target = np.log(np.where(wrong, np.nan, self.target))
+
+    def numbers(self, name: str) -> Array:
+        """A column of amounts, NaN for gaps, infinite values and texts."""
+        if name not in self._columns:
+            return np.full(self.length, np.nan)
+        values = to_numbers(self._columns[name]).values
+        return np.where(np.isfinite(values), values, np.nan)
+
+    def texts(self, name: str) -> Texts:
+        """A column of names."""
+        if name not in self._columns:
+            return Texts(np.full(self.length, -1), [])
+        return to_texts(self._columns[name])
+
+
+def _pieces(
+    table: Table,
+    chosen: Choice,
+    progress: Callable[[float], None] | None,
+    cancel: Event | None,
+) -> Iterator[_Batch]:
+    wanted = list(dict.fromkeys([chosen.agent, chosen.target, *chosen.features]))
+    for name in wanted:
+        table.column(name)
+    amounts = [name for name in (chosen.target, *chosen.features) if name not in chosen.categories]
+    # Numbers without exception are read as numbers at once; a note means there is one.
+    quick = [
+        name
+        for name in amounts
+        if table.column(name).kind == "number" and not table.column(name).note
+    ]
+    files = file_names(table.layouts)
+    for number, columns in table.batches(wanted, numbers=quick, progress=progress, cancel=cancel):
+        yield _Batch(table, chosen, number, columns, files)
+
+
+def survey(
+    table: Table,
+    chosen: Choice,
+    *,
+    progress: Callable[[float], None] | None = None,
+    cancel: Event | None = None,
+) -> Survey:
+    """Count what every agent has, and fix the columns of the design."""
+    found: dict[str, _Agent] = {}
+    nobody = lost = not_positive = 0
+    amounts = [name for name in chosen.features if name not in chosen.categories]
+    for piece in _pieces(table, chosen, progress, cancel):
+        not_positive += piece.not_positive
+        labelled = ~np.isnan(piece.target)
+        owned = piece.agents.codes >= 0
+        nobody += int((~owned).sum())
+        lost += int((owned & ~labelled).sum())
+        numbers = {name: piece.numbers(name) for name in amounts}
+        texts = {name: piece.texts(name) for name in chosen.categories}
+        for code, agent in enumerate(piece.agents.levels):
+            mine = piece.agents.codes == code
+            entry = found.setdefault(agent, _Agent())
+            entry.unlabelled += int((mine & ~labelled).sum())
+            mine &= labelled
+            entry.rows += int(mine.sum())
+            entry.target += float(piece.target[mine].sum())
+            for name, values in numbers.items():
+                there = values[mine]
+                there = there[~np.isnan(there)]
+                entry.present[name] += there.size
+                entry.total[name] = entry.total.get(name, 0.0) + float(there.sum())
+            for name, names in texts.items():
+                counts = names.counts(mine)
+                entry.present[name] += sum(counts.values())
+                entry.levels.setdefault(name, Counter()).update(counts)
+        if len(found) > MOST_AGENTS:
+            raise ValueError(
+                f"{chosen.agent} names more than {MOST_AGENTS} agents; choose another column"
+            )
+    return _surveyed(chosen, found, nobody, lost, not_positive)
+
+
+def _surveyed(
+    chosen: Choice, found: dict[str, _Agent], nobody: int, lost: int, not_positive: int
+) -> Survey:
+    notes = []
+    if nobody:
+        notes.append(f"{counted(nobody, 'row')} without {chosen.agent}: left out.")
+    if not_positive:
+        notes.append(
+            f"{counted(not_positive, 'row')} whose {chosen.target} is not above 0 and has no"
+            " logarithm: left out."
+        )
+    lost -= not_positive
+    if lost > 0:
+        use = "used for covariances only" if chosen.sigma == "unlabelled" else "left out"
+        notes.append(f"{counted(lost, 'row')} without {chosen.target}: {use}.")
+    bare = sorted(name for name, entry in found.items() if not entry.rows)
+    if bare:
+        notes.append(f"No row of {listed(bare)} has {chosen.target}: no agent of its own.")
+    names = sorted((name for name in found if found[name].rows), key=_natural)
+    if not names:
+        raise ValueError(f"no row has both {chosen.agent} and {chosen.target}")
+    if len(names) == 1:
+        raise ValueError(
+            f"{chosen.agent} has one value only ({names[0]}): at least two agents are needed to"
+            " learn together"
+        )
+    entries = [found[name] for name in names]
+    rows = np.array([entry.rows for entry in entries])
+    present = np.array(
+        [[entry.present[name] for name in chosen.features] for entry in entries], dtype=int
+    )
+    seen = present >= np.maximum(SPARSE * rows, 1)[:, None]
+    for i, j in np.argwhere((present > 0) & ~seen):
+        notes.append(
+            f"{names[i]} has {chosen.features[j]} in {present[i, j]} of {rows[i]:,} rows: too few,"
+            " so it counts as not seen there."
+        )
+    features, levels, told = _columns_of(chosen, entries)
+    notes += told
+    never = [name for j, name in enumerate(chosen.features) if not seen[:, j].any()]
+    if never:
+        notes.append(f"Nobody with a target has {listed(never)}: left out.")
+    features = tuple(feature for feature in features if feature.source not in never)
+    if not features:
+        raise ValueError("no chosen feature varies: choose others")
+    if len(features) > MOST_FEATURES:
+        raise ValueError(
+            f"the chosen columns make {len(features)} features, and at most {MOST_FEATURES} are"
+            " taken: choose fewer, or group rare levels"
+        )
+    means = np.zeros((len(names), len(features)))
+    for i, entry in enumerate(entries):
+        for j, feature in enumerate(features):
+            there = entry.present[feature.source]
+            if there and feature.level is None:
+                means[i, j] = entry.total[feature.source] / there
+            elif there:
+                of = levels[feature.source]
+                count = sum(
+                    n for value, n in entry.levels[feature.source].items()
+                    if of[value] == feature.level
+                )  # fmt: skip
+                means[i, j] = count / there
+    return Survey(
+        chosen,
+        tuple(names),
+        tuple(bare),
+        rows,
+        np.array([entry.unlabelled for entry in entries]),
+        present,
+        seen,
+        features,
+        means,
+        np.array([entry.target for entry in entries]) / rows,
+        levels,
+        tuple(notes),
+    )
+
+
+def _columns_of(
+    chosen: Choice, entries: Sequence[_Agent]
+) -> tuple[tuple[Feature, ...], dict[str, dict[str, str]], list[str]]:
+    """Design columns, the level that stands for every value, and what to tell."""
+    features: list[Feature] = []
+    levels: dict[str, dict[str, str]] = {}
+    notes: list[str] = []
+    total = sum(entry.rows for entry in entries)
+    for name in chosen.features:
+        if name not in chosen.categories:
+            features.append(Feature(name))
+            continue
+        counts: Counter[str] = Counter()
+        for entry in entries:
+            counts.update(entry.levels.get(name, Counter()))
+        ordered = [value for value, _ in counts.most_common()]
+        kept = [value for value in ordered if counts[value] >= chosen.rare * total]
+        kept = (kept or ordered[:1])[:MOST_ONE_HOT]
+        grouped = [value for value in ordered if value not in kept]
+        if len(grouped) == 1 and chosen.rare * total <= 1:
+            kept, grouped = [*kept, *grouped], []
+        levels[name] = {value: value for value in kept} | dict.fromkeys(grouped, OTHER)
+        columns = [*kept[1:], *([OTHER] if grouped else [])]
+        if not columns:
+            notes.append(f"{name} has one level only: left out.")
+        if grouped:
+            notes.append(
+                f"{name}: {counted(len(grouped), 'rare level')} ({listed(grouped, 3)}) grouped as"
+                f" {OTHER!r}."
+            )
+        # The most common level is the one that others are compared with.
+        features += [Feature(name, level) for level in dict.fromkeys(columns)]
+    return tuple(features), levels, notes
+
+
+@dataclass(frozen=True, eq=False)
+class TableSums:
+    """Sums by agent and fold: all that fits, errors and intervals read.
+
+    Attributes
+    ----------
+    survey : Survey
+    folds : list of m arrays, shape (F, k + 2, k + 2)
+        Sums of products of (1, x, y) about an agent's means, of the k features it sees.
+    unlabelled : array, shape (m + b, d + 1, d + 1)
+        Sums of products of (1, x) about a mean, over complete rows without a target, of the m
+        agents and of the b that have no other rows.
+    kept : dict
+        By agent, some rows: features (r, k) and target (r,), for residual plots.
+    notes : tuple of str
+    """
+
+    survey: Survey
+    folds: Sequence[Array]
+    unlabelled: Array
+    kept: dict[int, tuple[Array, Array]]
+    notes: tuple[str, ...]
+
+
+def add_up(
+    table: Table,
+    found: Survey,
+    *,
+    progress: Callable[[float], None] | None = None,
+    cancel: Event | None = None,
+) -> TableSums:
+    """Add up the table by agent and fold, within the memory of one piece and of the sums."""
+    chosen, views = found.choice, found.views
+    room = sum(FOLDS * (view.size + 2) ** 2 * 8 for view in views)
+    if room > MOST_SUMS:
+        raise ValueError(
+            f"{len(views)} agents with up to {max(v.size for v in views)} features are too many"
+            " for the memory at hand: choose fewer features, or agents that are fewer"
+        )
+    d = len(found.features)
+    sums = [np.zeros((FOLDS, view.size + 2, view.size + 2)) for view in views]
+    everybody = (*found.agents, *found.bare)
+    unlabelled = np.zeros((len(everybody), d + 1, d + 1))
+    centre = np.vstack([found.means, *[found.means.mean(axis=0)] * len(found.bare)])
+    kept: dict[int, list[tuple[Array, Array]]] = {i: [] for i in range(len(views))}
+    each = max(KEPT_ROWS // len(views), 20)
+    stride = np.maximum(found.rows // each, 1)
+    position = np.zeros(len(views), dtype=int)
+    gaps = np.zeros(len(views), dtype=int)
+    places = {name: i for i, name in enumerate(everybody)}
+    for piece in _pieces(table, chosen, progress, cancel):
+        # One more place for rows of nobody.
+        known = np.array([*(places.get(agent, -1) for agent in piece.agents.levels), -1])
+        owner = known[piece.agents.codes]
+        x = _encoded(piece, found)
+        labelled = ~np.isnan(piece.target)
+        for i in np.unique(owner[owner >= 0]):
+            mine = owner == i
+            if chosen.sigma == "unlabelled":
+                complete = x[mine & ~labelled]
+                complete = complete[~np.isnan(complete).any(axis=1)] - centre[i]
+                unlabelled[i] += _products(complete)
+            if i >= len(views):
+                continue
+            rows, view = np.flatnonzero(mine & labelled), views[i]
+            values = x[rows][:, view] - found.means[i, view]
+            y = piece.target[rows] - found.target_means[i]
+            holes = np.isnan(values)
+            holed = holes.any(axis=1)
+            gaps[i] += int(holed.sum())
+            if chosen.gaps == "drop":
+                values, y = values[~holed], y[~holed]
+            else:
+                # About the agent's mean, its mean is 0.
+                values = np.where(holes, 0.0, values)
+            number = np.arange(position[i], position[i] + y.size)
+            position[i] += y.size
+            fold = _dealt(number, i, chosen)
+            order = np.argsort(fold, kind="stable")
+            ends = np.searchsorted(fold[order], np.arange(FOLDS + 1))
+            joint = np.concatenate([values, y[:, None]], axis=1)[order]
+            for f in range(FOLDS):
+                sums[i][f] += _products(joint[ends[f] : ends[f + 1]])
+            some = number % stride[i] == 0
+            kept[i].append((values[some] + found.means[i, view], y[some] + found.target_means[i]))
+    notes = list(found.notes)
+    if gaps.any():
+        done = "left out" if chosen.gaps == "drop" else "filled with the agent's own mean"
+        worst = int((gaps / found.rows).argmax())
+        notes.append(
+            f"{counted(int(gaps.sum()), 'row')} with a gap in a feature that their agent has:"
+            f" {done} (most in {found.agents[worst]}, {gaps[worst]:,} of {found.rows[worst]:,})."
+        )
+    empty = [found.agents[i] for i in range(len(views)) if position[i] < 2]
+    if empty:
+        raise ValueError(
+            f"{listed(empty)}: fewer than two complete rows are left; fill gaps with the mean,"
+            " choose fewer features, or leave the agent out"
+        )
+    return TableSums(
+        found,
+        sums,
+        unlabelled,
+        {
+            i: (np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
+            for i, parts in kept.items()
+        },
+        tuple(notes),
+    )
+
+
+def _products(rows: Array) -> Array:
+    """Sums of products of (1, rows), shape (k + 1, k + 1)."""
+    joint = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
+    return joint.T @ joint
+
+
+def _encoded(piece: _Batch, found: Survey) -> Array:
+    """The design of a piece, NaN for gaps, shape (n, d)."""
+    x = np.empty((piece.length, len(found.features)))
+    names: dict[str, Texts] = {}
+    for j, feature in enumerate(found.features):
+        if feature.level is None:
+            x[:, j] = piece.numbers(feature.source)
+            continue
+        if feature.source not in names:
+            names[feature.source] = piece.texts(feature.source)
+        texts, of = names[feature.source], found.levels[feature.source]
+        # A level that no labelled row has is a gap, and so is none.
+        value = [
+            float(of[level] == feature.level) if level in of else np.nan for level in texts.levels
+        ]
+        x[:, j] = np.array([*value, np.nan])[texts.codes]
+    return x
+
+
+def _dealt(number: np.ndarray, agent: int, chosen: Choice) -> np.ndarray:
+    """The fold of an agent's rows, given how many came before each; any pieces give the same.
+
+    In turn, or every twenty rows dealt by a shuffle of their own.
+    """
+    turn = number % FOLDS
+    if not chosen.shuffle or not number.size:
+        return turn
+    first, last = number[0] // FOLDS, number[-1] // FOLDS
+    keys = np.arange(first * FOLDS, (last + 1) * FOLDS, dtype=np.uint64)
+    mixed = _mixed(keys + np.uint64((chosen.seed * 1_000_003 + int(agent)) * 2**32 % 2**63))
+    shuffles = np.argsort(mixed.reshape(-1, FOLDS), axis=1, kind="stable")
+    return shuffles[number // FOLDS - first, turn]
+
+
+def _mixed(keys: np.ndarray) -> np.ndarray:
+    """Scramble 64-bit numbers (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):
+        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+def _natural(name: str) -> tuple[int, float, str]:
+    """Numbers by size, then texts."""
+    try:
+        return (0, float(name), "")
+    except ValueError:
+        return (1, 0.0, name)

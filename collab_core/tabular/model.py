@@ -1,0 +1,276 @@
+"""A study's models as a file, and predictions for rows of another table.
+
+A model file is plain JSON: every agent's coefficients with the table's own names and units, and
+what is needed to read a row. It holds no row of the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .._checks import Array
+from .design import OTHER, Feature
+from .profile import Table, file_names
+from .reading import FILE, Texts, to_numbers, to_texts
+from .study import TableStudy
+
+FORMAT = "collab-table-model"
+
+
+@dataclass(frozen=True, eq=False)
+class AgentModel:
+    """A model of some features.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+    intercept : float
+    coefficients : array, shape (k,)
+    means : array, shape (k,)
+        Of the rows it was learnt from, for gaps.
+    """
+
+    features: tuple[Feature, ...]
+    intercept: float
+    coefficients: Array
+    means: Array
+
+
+@dataclass(frozen=True, eq=False)
+class TableModel:
+    """Models of all agents of a table.
+
+    Attributes
+    ----------
+    target, agent : str
+        Columns.
+    log : bool
+        Whether the logarithm of the target is predicted.
+    levels : dict
+        Of every category, the level that every value stands for.
+    agents : dict
+        By agent, its collaborative model.
+    everybody : AgentModel or None
+        A model of all features, for agents that are not in it.
+    """
+
+    target: str
+    agent: str
+    log: bool
+    levels: dict[str, dict[str, str]]
+    agents: dict[str, AgentModel]
+    everybody: AgentModel | None
+
+    @classmethod
+    def of(cls, study: TableStudy) -> TableModel:
+        """What a study has learnt."""
+        agents = {}
+        for i, name in enumerate(study.agents):
+            frame = study.coefficients(i)
+            column = "together" if frame["together"].notna().all() else "alone"
+            if frame[column].isna().any():
+                continue
+            values = frame[column].to_numpy(dtype=float)
+            features = tuple(study.features[j] for j in study.views[i])
+            agents[name] = AgentModel(features, float(values[0]), values[1:], study.middle(i))
+        whole = study.full_model()
+        everybody = None
+        if whole is not None:
+            everybody = AgentModel(study.features, whole[0], whole[1], study.middles())
+        return cls(
+            study.choice.target, study.choice.agent, study.choice.log, study.survey.levels,
+            agents, everybody,
+        )  # fmt: skip
+
+    def to_json(self) -> str:
+        """The file's text."""
+
+        def written(model: AgentModel) -> dict[str, Any]:
+            return {
+                "intercept": model.intercept,
+                "terms": [
+                    {"column": feature.source, "level": feature.level, "coefficient": float(c),
+                     "mean": float(mean)}
+                    for feature, c, mean in zip(
+                        model.features, model.coefficients, model.means, strict=True
+                    )
+                ],
+            }  # fmt: skip
+
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "version": 1,
+                "target": self.target,
+                "agent": self.agent,
+                "log": self.log,
+                "levels": self.levels,
+                "agents": {name: written(model) for name, model in self.agents.items()},
+                "everybody": None if self.everybody is None else written(self.everybody),
+            },
+            indent=1,
+            ensure_ascii=False,
+            allow_nan=False,
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> TableModel:
+        """Read a file; one that is none gets a sentence."""
+
+        def read(given: dict[str, Any]) -> AgentModel:
+            terms = given["terms"]
+            return AgentModel(
+                tuple(
+                    Feature(str(t["column"]), None if t["level"] is None else str(t["level"]))
+                    for t in terms
+                ),
+                float(given["intercept"]),
+                np.array([float(term["coefficient"]) for term in terms]),
+                np.array([float(term["mean"]) for term in terms]),
+            )
+
+        try:
+            given = json.loads(text)
+            if given["format"] != FORMAT or given["version"] != 1:
+                raise ValueError
+            whole = given["everybody"]
+            return cls(
+                str(given["target"]),
+                str(given["agent"]),
+                bool(given["log"]),
+                {
+                    str(name): {str(value): str(level) for value, level in of.items()}
+                    for name, of in given["levels"].items()
+                },
+                {str(name): read(model) for name, model in given["agents"].items()},
+                None if whole is None else read(whole),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ValueError("this is not a model file of Collab Explorer") from None
+
+    def predict(
+        self,
+        table: Table,
+        *,
+        progress: Callable[[float], None] | None = None,
+        cancel: Event | None = None,
+    ) -> pd.DataFrame:
+        """A row a row of the table: ``row``, its agent, ``prediction`` and ``note``.
+
+        Gaps are filled with the mean of the rows that a model was learnt from, and said. An agent
+        that the model does not know gets the model of all features, if there is one and the row
+        has them all. With ``log`` the prediction is of the logarithm, with its exponential (the
+        median if errors are symmetric) beside it.
+        """
+        pieces = list(self._pieces(table, progress, cancel))
+        frame = pd.concat(pieces, ignore_index=True)
+        frame.insert(0, "row", np.arange(1, len(frame) + 1))
+        return frame
+
+    def _pieces(
+        self,
+        table: Table,
+        progress: Callable[[float], None] | None,
+        cancel: Event | None,
+    ) -> Iterator[pd.DataFrame]:
+        models = [*self.agents.values(), *([self.everybody] if self.everybody else [])]
+        wanted = {feature.source for model in models for feature in model.features}
+        by_file = self.agent == FILE and len(table.layouts) > 1
+        names = [name for name in (self.agent, *sorted(wanted)) if name in table.names]
+        if not wanted & set(names):
+            raise ValueError(
+                "the table has none of the columns that the model reads:"
+                f" {', '.join(sorted(wanted)[:6])}"
+            )
+        files = file_names(table.layouts)
+        for number, batch in table.batches(names, progress=progress, cancel=cancel):
+            length = len(next(iter(batch.values())))
+            if by_file:
+                owners = Texts(np.zeros(length, dtype=int), [files[number]])
+            elif self.agent in batch:
+                owners = to_texts(batch[self.agent])
+            else:
+                owners = Texts(np.full(length, -1), [])
+            yield self._predicted(batch, owners, length)
+
+    def _predicted(self, batch: dict[str, Any], owners: Texts, length: int) -> pd.DataFrame:
+        values = np.full(length, np.nan)
+        notes = np.full(length, "", dtype=object)
+        design = _Design(batch, self.levels, length)
+        for code in [*range(len(owners.levels)), -1]:
+            rows = np.flatnonzero(owners.codes == code)
+            name = owners.levels[code] if code >= 0 else ""
+            if not rows.size:
+                continue
+            model = self.agents.get(name)
+            unknown = model is None
+            model = model or self.everybody
+            if model is None:
+                notes[rows] = "no model for this agent, and none for everybody"
+                continue
+            x = design.of(model.features)[rows]
+            holes = np.isnan(x)
+            count = holes.sum(axis=1)
+            values[rows] = model.intercept + np.where(holes, model.means, x) @ model.coefficients
+            said = np.where(
+                count > 0, [f"{n} of {x.shape[1]} features filled with their mean" for n in count],
+                "",
+            ).astype(object)  # fmt: skip
+            if unknown:
+                who = "agent not known" if name else "no agent given"
+                said = np.array([f"{who}: everybody's model" + (f"; {t}" if t else "")
+                                 for t in said], dtype=object)  # fmt: skip
+                # Nothing at all is known of such a row.
+                blank = count == x.shape[1]
+                values[rows[blank]] = np.nan
+                said[blank] = f"{who}, and none of the features"
+            notes[rows] = said
+        labels = np.array([*owners.levels, ""], dtype=object)[owners.codes]
+        found = {self.agent: labels, "prediction": pd.array(values, dtype="Float64")}
+        if self.log:
+            found["exponential"] = pd.array(np.exp(np.minimum(values, 700)), dtype="Float64")
+        frame = pd.DataFrame(found | {"note": notes})
+        numbers = ["prediction", *(["exponential"] if self.log else [])]
+        return frame.assign(**{name: frame[name].mask(np.isnan(values)) for name in numbers})
+
+
+class _Design:
+    """Columns of a piece as a model's features, each read once."""
+
+    def __init__(self, batch: dict[str, Any], levels: dict[str, dict[str, str]], length: int):
+        self._batch, self._levels, self._length = batch, levels, length
+        self._read: dict[str, Any] = {}
+
+    def of(self, features: tuple[Feature, ...]) -> Array:
+        """Shape (n, k), NaN for gaps."""
+        x = np.full((self._length, len(features)), np.nan)
+        for j, feature in enumerate(features):
+            name = feature.source
+            if name not in self._batch:
+                continue
+            if feature.level is None:
+                if name not in self._read:
+                    values = to_numbers(self._batch[name]).values
+                    self._read[name] = np.where(np.isfinite(values), values, np.nan)
+                x[:, j] = self._read[name]
+                continue
+            if name not in self._read:
+                self._read[name] = to_texts(self._batch[name])
+            texts, of = self._read[name], self._levels.get(name, {})
+            grouped = OTHER in of.values()
+            value = [
+                float(of[level] == feature.level)
+                if level in of
+                # A level that was not there before: with the rare ones, where there were any.
+                else (float(feature.level == OTHER) if grouped else np.nan)
+                for level in texts.levels
+            ]
+            x[:, j] = np.array([*value, np.nan])[texts.codes]
+        return x

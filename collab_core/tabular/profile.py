@@ -1,0 +1,352 @@
+"""What a table's columns are: numbers, categories, or of no use, with the reason in words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from .reading import (
+    FILE,
+    Layout,
+    Source,
+    batches,
+    counted,
+    examine,
+    listed,
+    to_numbers,
+    to_texts,
+)
+
+#: A column with more different texts than this is no category.
+MOST_LEVELS = 100
+
+#: A column with at most so many different values can name agents.
+MOST_AGENTS = 200
+
+#: Files of one upload.
+MOST_FILES = 200
+
+KINDS = ("number", "category", "identifier", "date", "constant", "empty", "text", "mixed")
+
+#: What a person may turn a column into, whatever it was taken for.
+USABLE = ("number", "category")
+
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
+_ID_NAME = re.compile(r"(^|[ _\-.])(id|uuid|guid|key|index|serial|serialno|nr|no|row)$", re.I)
+_AGENT_NAME = re.compile(
+    r"agent|group|site|cent(er|re)|clinic|hospital|state|region|country|store|party|firm|file", re.I
+)
+_TARGET_NAME = re.compile(r"^(y|target|label|outcome|response|price|score|result)$", re.I)
+
+
+@dataclass(frozen=True)
+class Column:
+    """What was found out about a column.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        One of `KINDS`.
+    present, missing : int
+        Rows with and without a value.
+    distinct : int or None
+        Different values, None for more than were counted.
+    example : str
+        A value.
+    note : str
+        Why it is of no use, or what to know about it; nothing if there is nothing.
+    """
+
+    name: str
+    kind: str
+    present: int
+    missing: int
+    distinct: int | None
+    example: str
+    note: str
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be a feature as it is."""
+        return self.kind in USABLE
+
+
+class Table:
+    """One or several files as one table; only what was found out about it is held.
+
+    Attributes
+    ----------
+    layouts : tuple of Layout
+        The files.
+    columns : tuple of Column
+        In the order of the first file, those of others after them. With several files the first
+        is called `reading.FILE`, and says which one a row is from.
+    rows : int
+    notes : tuple of str
+        What a person should know about how it was read.
+    """
+
+    def __init__(
+        self, layouts: Sequence[Layout], columns: Sequence[Column], rows: int, notes: Sequence[str]
+    ) -> None:
+        self.layouts, self.columns = tuple(layouts), tuple(columns)
+        self.rows, self.notes = rows, tuple(notes)
+
+    @classmethod
+    def open(
+        cls,
+        sources: Sequence[Source | str | Path],
+        *,
+        progress: Callable[[float], None] | None = None,
+        cancel: Event | None = None,
+    ) -> Table:
+        """Read files once, in pieces, and find out what their columns are."""
+        if not sources:
+            raise ValueError("sources must name at least one file, got none")
+        if len(sources) > MOST_FILES:
+            raise ValueError(f"at most {MOST_FILES} files are read, got {len(sources)}")
+        layouts = [examine(Source.of(source)) for source in sources]
+        names = list(dict.fromkeys(name for layout in layouts for name in layout.names))
+        if len(layouts) > 1 and FILE in names:
+            raise ValueError(
+                f"with several files the column {FILE!r} says which one a row is from; rename the"
+                " column of that name"
+            )
+        notes = [note for layout in layouts for note in layout.notes]
+        findings = {name: _Finding(name) for name in names}
+        counts = []
+        for number, layout in enumerate(layouts):
+            rows = 0
+            for batch in batches(
+                layout, progress=part(progress, number, len(layouts)), cancel=cancel, ragged=notes
+            ):
+                rows += len(next(iter(batch.values())))
+                for name, column in batch.items():
+                    findings[name].add(column)
+            if rows == 0:
+                raise ValueError(f"{layout.source.name} has columns but no row")
+            counts.append(rows)
+        total = sum(counts)
+        columns = [finding.column(total) for finding in findings.values()]
+        if len(layouts) > 1:
+            files = file_names(layouts)
+            columns.insert(0, Column(FILE, "category", total, 0, len(files), files[0], ""))
+        return cls(layouts, columns, total, notes)
+
+    def column(self, name: str) -> Column:
+        """A column by name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise ValueError(f"there is no column {name!r}; there are {listed(self.names)}")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+    def can_name_agents(self) -> list[str]:
+        """Columns with at least two and not too many different values."""
+        return [
+            column.name
+            for column in self.columns
+            if column.distinct is not None
+            and 2 <= column.distinct <= MOST_AGENTS
+            and column.present > column.distinct
+            and column.kind != "date"
+        ]
+
+    def can_be_target(self) -> list[str]:
+        """Columns of numbers."""
+        return [column.name for column in self.columns if column.kind == "number"]
+
+    def usual_agent(self) -> str | None:
+        """The column that most likely names the agents."""
+        able = self.can_name_agents()
+        named = [name for name in able if _AGENT_NAME.search(name)]
+        texts = [name for name in able if self.column(name).kind == "category"]
+        return next(iter([*named, *texts, *able]), None)
+
+    def usual_target(self) -> str | None:
+        """The column that most likely is to be predicted."""
+        able = [name for name in self.can_be_target() if name != self.usual_agent()]
+        named = [name for name in able if _TARGET_NAME.search(name)]
+        return next(iter([*named, *reversed(able)]), None)
+
+    def batches(
+        self,
+        wanted: Sequence[str],
+        *,
+        numbers: Sequence[str] = (),
+        progress: Callable[[float], None] | None = None,
+        cancel: Event | None = None,
+    ) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Some columns of all files, piece by piece, each with the number of its file.
+
+        A column that a file does not have is not in its pieces.
+        """
+        for number, layout in enumerate(self.layouts):
+            there = [name for name in wanted if name in layout.names]
+            quick = [name for name in numbers if name in there]
+            # Without any of the wanted columns the rows still count.
+            for batch in batches(
+                layout,
+                there or [layout.names[0]],
+                numbers=quick if there else (),
+                progress=part(progress, number, len(self.layouts)),
+                cancel=cancel,
+            ):
+                yield number, batch
+
+
+def part(
+    progress: Callable[[float], None] | None, number: int, count: int
+) -> Callable[[float], None] | None:
+    """The progress of one of several files as that of all."""
+    if progress is None:
+        return None
+    return lambda share: progress((number + share) / count)
+
+
+def file_names(layouts: Sequence[Layout]) -> list[str]:
+    """The files' names without ending, numbered where two are the same."""
+    stems = [Path(layout.source.name).stem[:60] or "file" for layout in layouts]
+    return [
+        stem if stems.count(stem) == 1 else f"{stem} ({stems[: place + 1].count(stem)})"
+        for place, stem in enumerate(stems)
+    ]
+
+
+class _Finding:
+    """A column as far as it was read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.present = self.numbers = self.texts = self.infinite = 0
+        self.commas = self.points = self.dates = self.fractional = 0
+        self.levels: Counter[str] | None = Counter()
+        self.example = self.wrong_example = ""
+        self.low, self.high = np.inf, -np.inf
+        self.counts_up = True
+        self._last: float | None = None
+
+    def add(self, column: Any) -> None:
+        import pyarrow as pa
+
+        is_date = pa.types.is_temporal(column.type)
+        found = to_numbers(column)
+        values = found.values
+        there = ~np.isnan(values)
+        self.numbers += int(there.sum())
+        self.texts += int(found.wrong.sum())
+        self.present += int((there | found.wrong).sum())
+        self.infinite += int(np.isinf(values).sum())
+        self.commas += found.commas
+        self.points += found.points
+        finite = values[np.isfinite(values)]
+        if finite.size:
+            self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
+            self.fractional += int((finite != np.trunc(finite)).sum())
+            self._count_up(finite)
+        if is_date:
+            self.dates += int(found.wrong.sum())
+        self._take_levels(column, found.wrong, there)
+
+    def _count_up(self, values: np.ndarray) -> None:
+        """Whether every value is one more than the last: a row number."""
+        steps = np.diff(values)
+        first = self._last is None or values[0] == self._last + 1
+        self.counts_up = bool(self.counts_up and first and (steps == 1).all())
+        self._last = float(values[-1])
+
+    def _take_levels(self, column: Any, wrong: np.ndarray, there: np.ndarray) -> None:
+        known = self.example and self.levels is None and (self.wrong_example or not wrong.any())
+        if known:
+            return
+        places = np.flatnonzero(wrong | there)
+        if not places.size:
+            return
+        if not self.example:
+            self.example = _example(column, int(places[0]))
+        if wrong.any() and not self.wrong_example:
+            self.wrong_example = _example(column, int(np.flatnonzero(wrong)[0]))
+        if self.levels is None:
+            return
+        # A look at the start first: columns of measurements have too many values at once.
+        for piece in (column[:2000], column[2000:]):
+            counts = to_texts(piece).counts()
+            self.levels.update(counts)
+            self.dates += sum(count for text, count in counts.items() if _DATE.fullmatch(text))
+            if len(self.levels) > max(MOST_AGENTS, MOST_LEVELS):
+                self.levels = None
+                return
+
+    def column(self, total: int) -> Column:
+        """What the column is, after all rows."""
+        kind, note = self._judge(total)
+        distinct = None if self.levels is None else len(self.levels)
+        return Column(
+            self.name, kind, self.present, total - self.present, distinct, self.example, note
+        )
+
+    def _judge(self, total: int) -> tuple[str, str]:
+        distinct = None if self.levels is None else len(self.levels)
+        if self.present == 0:
+            return "empty", "No row has a value."
+        if distinct == 1:
+            return (
+                "constant",
+                f"Every value is {self.example!r}: nothing to learn from.",
+            )
+        if self.texts and self.dates >= min(0.9 * self.present, 1800):
+            return "date", "Dates are not used; a year, a month or an age as a number would be."
+        if self.texts == 0:
+            return self._judge_numbers(total)
+        if self.numbers and self.texts < 0.5 * self.present:
+            many = counted(self.texts, "text")
+            told = f"Holds {self.numbers:,} numbers and {many} such as {self.wrong_example!r}."
+            return "mixed", (
+                told + " As a number, the texts count as gaps; as a category, each value is one."
+            )
+        if distinct is not None and distinct <= MOST_LEVELS and distinct <= 0.5 * self.present:
+            return "category", ""
+        if distinct is None or distinct > 0.9 * self.present or _ID_NAME.search(self.name):
+            return "identifier", "Nearly every row has its own text: an identifier or free text."
+        return "text", f"{distinct} different texts are too many for a category here."
+
+    def _judge_numbers(self, total: int) -> tuple[str, str]:
+        if self.commas and self.points:
+            return "mixed", (
+                f"{self.commas:,} numbers are written with a decimal comma and {self.points:,} with"
+                " a point, so 1,234 could mean two things. Write them one way."
+            )
+        whole = self.fractional == 0 and not self.infinite
+        if whole and self.counts_up and self.present > 2:
+            return "identifier", "Counts the rows: a row number says nothing about a new row."
+        dense = self.levels is None and whole and self.high - self.low < 3 * max(self.present, 1)
+        if (
+            whole
+            and _ID_NAME.search(self.name)
+            and self.levels is None
+            and (dense or self.high > 1e6)
+        ):
+            return "identifier", "Whole numbers under a name like an identifier's."
+        notes = []
+        if self.infinite:
+            notes.append(f"{counted(self.infinite, 'infinite value')}, treated as a gap.")
+        if self.commas:
+            notes.append("Written with decimal commas.")
+        return "number", " ".join(notes)
+
+
+def _example(column: Any, place: int) -> str:
+    """A value as text."""
+    return (to_texts(column[place : place + 1]).levels or [""])[0][:40]

@@ -1,0 +1,824 @@
+"""A table as agents: every method on rows that were held out, verdicts, models, checks.
+
+Everything is a function of sums over agents and folds. Features are centred within each agent's
+own rows and scaled by deviations pooled over agents. Held-out errors are over repeated five-fold
+cross-validation; intervals of coefficients are by the delete-a-fold jackknife, which makes no
+assumption on the law of features or noise and knows that the covariance was estimated too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.linalg import solve_triangular
+from scipy.stats import t as student
+
+from .. import estimators
+from .. import sigma as sigma_module
+from .._blas import single_threaded_blas
+from .._checks import Array, Indices, agent_index
+from ..estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
+from ..geometry import Geometry
+from ..moments import Moments
+from ..problem import Problem
+from ..weights import noise_variance
+from .design import FOLDS, Choice, Feature, Survey, TableSums, add_up, survey
+from .profile import Table
+from .reading import listed
+
+#: Methods in the order of tables and legends.
+METHODS = ("local", "collab", "collab_plus", "imputation", "naive_collab")
+
+#: Times that the rows are dealt into five parts, each held out once.
+REPEATS = 4
+PARTS = 5
+
+#: What a column has left of its variance when others are known, below which it says nothing new.
+DEPENDENT = 1e-9
+
+#: Excess kurtosis above which tails are called heavy; a t with 6 degrees of freedom has 3.
+HEAVY = 3.0
+
+
+class TableStudy:
+    """Sums of a table: views, held-out errors, models with intervals, checks.
+
+    Parameters
+    ----------
+    sums : TableSums
+
+    Attributes
+    ----------
+    choice : Choice
+    agents : tuple of str
+    features : tuple of Feature
+        Columns of the models; duplicates and what others determine are left out.
+    views : list of m index arrays
+        Into the features.
+    rows : integer array, shape (m,)
+        Labelled rows that are used.
+    notes : tuple of str
+        What was found and done on the way, in sentences.
+    """
+
+    def __init__(self, sums: TableSums) -> None:
+        found = sums.survey
+        self._survey = found
+        self.choice: Choice = found.choice
+        self.agents = found.agents
+        self._kept = sums.kept
+        self.rows = np.array([int(fold[:, 0, 0].sum()) for fold in sums.folds])
+        chosen, told = _independent(found, [fold.sum(axis=0) for fold in sums.folds])
+        self.notes = (*sums.notes, *told)
+        self._columns = chosen
+        self.features: tuple[Feature, ...] = tuple(found.features[j] for j in chosen)
+        place = {j: k for k, j in enumerate(chosen)}
+        self.views: list[Indices] = []
+        self._folds: list[Array] = []
+        for view, folds in zip(found.views, sums.folds, strict=True):
+            mine = [k for k, j in enumerate(view) if j in place]
+            self.views.append(np.array([place[view[k]] for k in mine], dtype=np.intp))
+            index = np.array([0, *(k + 1 for k in mine), view.size + 1])
+            self._folds.append(folds[:, index[:, None], index])
+        self._kept_columns = [
+            np.array([k for k, j in enumerate(view) if j in place], dtype=int)
+            for view in found.views
+        ]
+        self.scale, self.label_scale = self._scales()
+        for i, view in enumerate(self.views):
+            unit = np.concatenate([[1.0], self.scale[view], [self.label_scale]])
+            self._folds[i] = self._folds[i] / np.outer(unit, unit)
+        index = np.array([0, *(j + 1 for j in chosen)])
+        self._unlabelled = sums.unlabelled[:, index[:, None], index]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        chosen: Choice,
+        *,
+        progress: Callable[[float], None] | None = None,
+        cancel: Event | None = None,
+    ) -> TableStudy:
+        """Read a table twice more, in pieces: what agents have, then their sums."""
+
+        def half(which: int) -> Callable[[float], None] | None:
+            return None if progress is None else lambda share: progress((which + share) / 2)
+
+        found = survey(table, chosen, progress=half(0), cancel=cancel)
+        return cls(add_up(table, found, progress=half(1), cancel=cancel))
+
+    # Who sees what -------------------------------------------------------------------------------
+
+    @property
+    def survey(self) -> Survey:
+        """What every agent has, column by column."""
+        return self._survey
+
+    @property
+    def sources(self) -> list[str]:
+        """The table's columns that are used."""
+        return list(dict.fromkeys(feature.source for feature in self.features))
+
+    @cached_property
+    def seen(self) -> pd.DataFrame:
+        """Who sees what: index agents, columns the table's, boolean."""
+        kept = self.sources
+        table = pd.DataFrame(
+            self._survey.seen, index=list(self.agents), columns=list(self.choice.features)
+        )
+        return table[kept]
+
+    @cached_property
+    def unseen_pairs(self) -> list[tuple[str, str]]:
+        """Columns of the table that no agent has together."""
+        together = self.seen.to_numpy().astype(int)
+        never = together.T @ together == 0
+        names = self.sources
+        return [
+            (names[j], names[k]) for j, k in np.argwhere(never) if j < k
+        ]  # each column alone is seen by somebody
+
+    @property
+    def has_full_model(self) -> bool:
+        """Whether covariances of all pairs can be had, and with them a model of all features."""
+        return self.choice.sigma == "unlabelled" or not self.unseen_pairs
+
+    def middle(self, agent: int) -> Array:
+        """An agent's means, about which its sums are taken, in the table's units, shape (k,)."""
+        return self._survey.means[agent][self._columns[self.views[agent]]]
+
+    def _scales(self) -> tuple[Array, float]:
+        """Deviations within agents, pooled: of the features (d,) and of the target."""
+        squares, freedom = np.zeros(len(self.features)), np.zeros(len(self.features))
+        label, rest = 0.0, 0.0
+        for view, folds in zip(self.views, self._folds, strict=True):
+            total = folds.sum(axis=0)
+            spread = np.diagonal(total)[1:] - total[0, 1:] ** 2 / total[0, 0]
+            squares[view] += spread[:-1]
+            freedom[view] += total[0, 0] - 1
+            label += spread[-1]
+            rest += total[0, 0] - 1
+        if label <= 1e-24 * max(abs(float(np.mean(self._survey.target_means))), 1) ** 2 * rest:
+            raise ValueError(
+                f"{self.choice.target} does not vary within any agent: there is nothing to predict"
+            )
+        return np.sqrt(squares / freedom), float(np.sqrt(label / rest))
+
+    # Fits ----------------------------------------------------------------------------------------
+
+    def _fit(self, keep: Array) -> _Fits:
+        """Every method on some of the folds.
+
+        Parameters
+        ----------
+        keep : array of 0 and 1, shape (R, F)
+        """
+        totals = [np.tensordot(keep, folds, axes=1) for folds in self._folds]
+        return _Fits(self, totals)
+
+    def covariance(self, moments: Sequence[Moments]) -> Array:
+        """Correlation of the scaled features, as these rows or the unlabelled ones tell it."""
+        d = len(self.features)
+        if self.choice.sigma == "unlabelled":
+            return self._unlabelled_covariance
+        leading = moments[0].yy.shape
+        total, freedom = np.zeros((*leading, d, d)), np.zeros((*leading, d, d))
+        for moment, view in zip(moments, self.views, strict=True):
+            index = (..., view[:, None], view)
+            total[index] += moment.xx
+            freedom[index] += np.maximum(moment.n - 1, 0)[..., None, None]
+        raw = total / np.maximum(freedom, 1)
+        # A level that nobody's training rows have: any variance will do, its weight is nil.
+        flat = np.diagonal(raw, axis1=-2, axis2=-1) <= 0
+        raw[..., np.arange(d), np.arange(d)] += flat
+        known = freedom.reshape(-1, d, d).max(axis=0) > 0
+        if known.all():
+            return sigma_module.nearest_positive_definite(raw)[0]
+        return sigma_module.completed(raw, known)
+
+    @cached_property
+    def _unlabelled_covariance(self) -> Array:
+        """Within agents, over complete rows without a target, shape (d, d)."""
+        n = self._unlabelled[:, 0, 0]
+        used = n > 1
+        d = len(self.features)
+        freedom = float((n[used] - 1).sum())
+        if freedom <= d:
+            raise ValueError(
+                f"{int(n.sum())} complete rows without {self.choice.target} are too few to tell"
+                f" the covariance of {d} features: more than {d + 1} are needed"
+            )
+        sums = self._unlabelled[used, 0, 1:]
+        spread = self._unlabelled[used, 1:, 1:].sum(axis=0)
+        spread -= (sums[:, :, None] * sums[:, None, :] / n[used, None, None]).sum(axis=0)
+        matrix = spread / freedom / np.outer(self.scale, self.scale)
+        matrix[np.arange(d), np.arange(d)] += np.diagonal(matrix) <= 0
+        return sigma_module.nearest_positive_definite((matrix + matrix.T) / 2)[0]
+
+    # Held-out errors -----------------------------------------------------------------------------
+
+    def errors(self, held_out: Sequence[Sequence[int]]) -> tuple[dict[str, Array], dict[str, str]]:
+        """Error of every agent's own model on its held-out rows, over that of its mean.
+
+        Parameters
+        ----------
+        held_out : list of lists of int
+            Folds that a split holds out, R splits.
+
+        Returns
+        -------
+        errors : dict
+            By method, shape (R, m); NaN where an agent has no held-out row, or no model.
+        notes : dict
+            By method, why it is missing or who was left out of it.
+        """
+        keep = np.ones((len(held_out), FOLDS))
+        for split, folds in enumerate(held_out):
+            keep[split, list(folds)] = 0
+        with single_threaded_blas():
+            fits = self._fit(keep)
+            tests = [np.tensordot(1 - keep, folds, axes=1) for folds in self._folds]
+            found = {method: self._errors_of(fits, method, tests) for method in METHODS}
+        return found, fits.notes
+
+    def _errors_of(self, fits: _Fits, method: str, tests: Sequence[Array]) -> Array:
+        result = np.full((tests[0].shape[0], len(self.agents)), np.nan)
+        for i, test in enumerate(tests):
+            model = fits.model(method, i)
+            if model is None:
+                continue
+            count = test[:, 0, 0]
+            some = count > 0
+            error = _squared(test, model, fits.x_means[i], fits.y_means[i])
+            base = _squared(test, np.zeros_like(model), fits.x_means[i], fits.y_means[i])
+            good = some & (base > 0)
+            result[good, i] = error[good] / base[good]
+        return result
+
+    def _splits(self, repeats: int) -> list[list[int]]:
+        rng = np.random.default_rng(np.random.SeedSequence(self.choice.seed))
+        splits = []
+        for _ in range(repeats):
+            dealt = rng.permutation(FOLDS).reshape(PARTS, -1)
+            splits += [part.tolist() for part in dealt]
+        return splits
+
+    @cached_property
+    def _held_out(self) -> tuple[dict[str, Array], dict[str, str]]:
+        return self.errors(self._splits(REPEATS))
+
+    @cached_property
+    def results(self) -> pd.DataFrame:
+        """Every method for every agent, on held-out rows.
+
+        Returns
+        -------
+        DataFrame
+            ``agent``, ``rows``, ``features``, ``method``, ``relative`` (error over that of
+            predicting the agent's mean), ``low`` and ``high`` (95%, `corrected_interval`),
+            ``note``.
+        """
+        errors, notes = self._held_out
+        records = []
+        for i, agent in enumerate(self.agents):
+            for method in METHODS:
+                values = errors[method][:, i]
+                mean, low, high = corrected_interval(values[~np.isnan(values)])
+                records.append(
+                    {
+                        "agent": agent,
+                        "rows": int(self.rows[i]),
+                        "features": int(self.views[i].size),
+                        "method": method,
+                        "relative": mean,
+                        "low": low,
+                        "high": high,
+                        "note": self._why_missing(method, i, notes) if mean is pd.NA else "",
+                    }
+                )
+        return _typed(records, ("relative", "low", "high"))
+
+    def _why_missing(self, method: str, agent: int, notes: Mapping[str, str]) -> str:
+        if method == "local" or method not in notes:
+            return f"{self.rows[agent]:,} rows are too few for {self.views[agent].size} features"
+        return notes[method]
+
+    @property
+    def left_out(self) -> str:
+        """Agents whose rows are too few to take part in COLLAB, in a sentence, or nothing."""
+        return self._held_out[1].get("collab", "")
+
+    @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """Whether an agent gains by working together (COLLAB against its own least squares).
+
+        Returns
+        -------
+        DataFrame
+            ``agent``, ``rows``, ``alone``, ``together`` (held-out error over that of the mean),
+            ``change``, ``low``, ``high`` (together less alone, 95%), ``verdict``: gains, no
+            difference, loses, alone impossible, not measurable.
+        """
+        errors, _ = self._held_out
+        records = []
+        for i, agent in enumerate(self.agents):
+            alone, together = errors["local"][:, i], errors["collab"][:, i]
+            mean, low, high = corrected_interval((together - alone)[~np.isnan(together - alone)])
+            verdict = "no difference"
+            if mean is pd.NA:
+                some = (~np.isnan(together)).any()
+                verdict = "alone impossible" if some else "not measurable"
+            elif low is not pd.NA and high < 0:
+                verdict = "gains"
+            elif low is not pd.NA and low > 0:
+                verdict = "loses"
+            records.append(
+                {
+                    "agent": agent,
+                    "rows": int(self.rows[i]),
+                    "alone": _mean(alone),
+                    "together": _mean(together),
+                    "change": mean,
+                    "low": low,
+                    "high": high,
+                    "verdict": verdict,
+                }
+            )
+        return _typed(records, ("alone", "together", "change", "low", "high"))
+
+    # Models --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _jackknife(self) -> _Fits:
+        """All rows first, then all but one fold at a time: F + 1 fits."""
+        keep = np.vstack([np.ones(FOLDS), 1 - np.eye(FOLDS)])
+        with single_threaded_blas():
+            return self._fit(keep)
+
+    def _natural(self, fits: _Fits, method: str, agent: int) -> Array | None:
+        """Intercept and coefficients in the table's units, shape (R, k + 1)."""
+        model = fits.model(method, agent)
+        if model is None:
+            return None
+        view = self.views[agent]
+        slopes = model * self.label_scale / self.scale[view]
+        x_mean = fits.x_means[agent] * self.scale[view] + self.middle(agent)
+        y_mean = fits.y_means[agent] * self.label_scale + self._survey.target_means[agent]
+        intercept = y_mean - (x_mean * slopes).sum(axis=-1)
+        return np.concatenate([intercept[:, None], slopes], axis=1)
+
+    def coefficients(self, agent: int | str, level: float = 0.95) -> pd.DataFrame:
+        """An agent's model, together and alone, in the table's units.
+
+        Intervals are by the delete-a-fold jackknife with Student's t.
+
+        Returns
+        -------
+        DataFrame
+            ``feature`` (the intercept first), ``together``, ``low``, ``high``, ``alone``,
+            ``alone_low``, ``alone_high``.
+        """
+        i = self.index(agent)
+        names = ["(intercept)", *(self.features[j].name for j in self.views[i])]
+        columns: dict[str, Any] = {"feature": names}
+        for method, (point, low, high) in {
+            "collab": ("together", "low", "high"),
+            "local": ("alone", "alone_low", "alone_high"),
+        }.items():
+            values = self._natural(self._jackknife, method, i)
+            if values is None:
+                columns |= {name: [pd.NA] * len(names) for name in (point, low, high)}
+                continue
+            half = jackknife_error(values) * student.ppf((1 + level) / 2, FOLDS - 1)
+            columns |= {point: values[0], low: values[0] - half, high: values[0] + half}
+        frame = pd.DataFrame(columns)
+        kinds = dict.fromkeys(frame.columns[1:], "Float64")
+        return frame.astype(kinds)
+
+    def index(self, agent: int | str) -> int:
+        """An agent's number, given that or its name."""
+        if isinstance(agent, str):
+            if agent not in self.agents:
+                raise ValueError(f"there is no agent {agent!r}; there are {listed(self.agents)}")
+            return self.agents.index(agent)
+        return agent_index(agent, len(self.agents))
+
+    def full_model(self) -> tuple[float, Array] | None:
+        """Intercept and coefficients (d,) of a model of all features, or None if there is none.
+
+        For an agent that is not in the table. Its intercept starts from the means over all rows
+        that have a feature.
+        """
+        estimate = self._jackknife.estimate("collab")
+        if not self.has_full_model or not isinstance(estimate, Estimate):
+            return None
+        slopes = estimate.theta[0] * self.label_scale / self.scale
+        label = float(np.average(self._survey.target_means, weights=self.rows))
+        return label - float(self.middles() @ slopes), slopes
+
+    def middles(self) -> Array:
+        """Means of the features over all rows that have them, in the table's units, shape (d,)."""
+        weights = np.zeros((len(self.agents), len(self.features)))
+        for i, view in enumerate(self.views):
+            weights[i, view] = self.rows[i]
+        means = self._survey.means[:, self._columns]
+        return (weights * means).sum(axis=0) / weights.sum(axis=0)
+
+    def problem(self) -> Problem:
+        """The world in which COLLAB's model is the truth, for closed-form answers.
+
+        Raises
+        ------
+        ValueError
+            If some pair of features is seen together by nobody.
+        """
+        if not self.has_full_model:
+            first, second = self.unseen_pairs[0]
+            raise ValueError(
+                f"no agent has both {first} and {second}, so this table alone makes no world"
+            )
+        fits = self._jackknife
+        estimate = fits.estimate("collab")
+        if not isinstance(estimate, Estimate):
+            raise ValueError(fits.notes.get("collab", "COLLAB has no estimate"))
+        one = [_first(moment) for moment in fits.moments]
+        geometry = Geometry(fits.geometry.covariance[0], self.views)
+        phi = estimate.phi[0]
+        able = {
+            i: moment.fit
+            for i, moment in enumerate(one)
+            if moment.features and moment.degrees_of_freedom > moment.features
+        }
+        noise = float(np.sqrt(noise_variance(able, geometry, phi)))
+        shares = self.rows / self.rows.mean()
+        return Problem(geometry.covariance, geometry.theta(phi), noise, self.views, shares)
+
+    # Checks --------------------------------------------------------------------------------------
+
+    @cached_property
+    def shift(self) -> pd.DataFrame:
+        """Whether an agent's own relation is what the others' imply.
+
+        On the features that it shares with others, its least squares is compared with what COLLAB
+        of all others says of them, coefficient by coefficient, with jackknife errors.
+
+        Returns
+        -------
+        DataFrame
+            ``agent``, ``shared`` (features), ``feature`` (the one that differs most),
+            ``difference`` (own less the others', in the table's units), ``low``, ``high`` (95%),
+            ``p`` (Bonferroni over its features), ``adjusted`` (Holm over agents), ``note``.
+        """
+        records = [self._shift_of(i) for i in range(len(self.agents))]
+        adjusted = _holm([record["p"] for record in records])
+        for record, value in zip(records, adjusted, strict=True):
+            record["adjusted"] = value
+        return _typed(records, ("difference", "low", "high", "p", "adjusted"))
+
+    def _shift_of(self, agent: int) -> dict[str, Any]:
+        fits = self._jackknife
+        record: dict[str, Any] = {"agent": self.agents[agent], "shared": 0, "feature": ""}
+        record |= dict.fromkeys(("difference", "low", "high", "p"), pd.NA) | {"note": ""}
+        others = [i for i in range(len(self.agents)) if i != agent]
+        union = np.unique(np.concatenate([self.views[i] for i in others]))
+        mine = np.flatnonzero(np.isin(self.views[agent], union))
+        record["shared"] = int(mine.size)
+        if not mine.size:
+            return record | {"note": "shares no feature with others"}
+        own = fits.moments[agent].select(mine)
+        if (own.degrees_of_freedom <= mine.size).any():
+            return record | {"note": f"{self.rows[agent]:,} rows are too few"}
+        place = {j: k for k, j in enumerate(union)}
+        views = [np.array([place[j] for j in self.views[i]], dtype=np.intp) for i in others]
+        block = fits.geometry.covariance[..., union[:, None], union]
+        shared = np.array([place[j] for j in self.views[agent][mine]])
+        try:
+            with single_threaded_blas():
+                rest = estimators.collab(
+                    [fits.moments[i] for i in others], views, Geometry(block, views)
+                )
+                part = block[..., shared[:, None], shared]
+                implied = np.linalg.solve(part, rest.phi[..., shared, None])[..., 0]
+        except NotEstimableError:
+            return record | {"note": "the others have too few rows"}
+        unit = self.label_scale / self.scale[self.views[agent][mine]]
+        gap = (own.fit.theta - implied) * unit
+        error = jackknife_error(gap)
+        sure = error > 1e-12 * np.abs(gap[0]).max(initial=1e-300)
+        ratio = np.where(sure, np.abs(gap[0]) / np.where(sure, error, 1.0), 0.0)
+        worst = int(ratio.argmax())
+        half = error[worst] * student.ppf(0.975, FOLDS - 1)
+        chance = 2 * float(student.sf(ratio[worst], FOLDS - 1)) * mine.size
+        return record | {
+            "feature": self.features[self.views[agent][mine[worst]]].name,
+            "difference": float(gap[0, worst]),
+            "low": float(gap[0, worst] - half),
+            "high": float(gap[0, worst] + half),
+            "p": min(1.0, chance),
+        }
+
+    def residuals(self, agent: int | str) -> pd.DataFrame:
+        """Some rows of an agent under its collaborative model: ``fitted`` and ``residual``."""
+        i = self.index(agent)
+        x, y = self._kept[i]
+        model = self._natural(self._jackknife, "collab", i)
+        if model is None:
+            model = self._natural(self._jackknife, "local", i)
+        if model is None:
+            return pd.DataFrame({"fitted": [], "residual": []})
+        fitted = model[0, 0] + x[:, self._kept_columns[i]] @ model[0, 1:]
+        return pd.DataFrame({"fitted": fitted, "residual": y - fitted})
+
+    @cached_property
+    def tails(self) -> pd.DataFrame:
+        """How heavy the residuals' tails are, agent by agent.
+
+        Returns
+        -------
+        DataFrame
+            ``agent``, ``rows`` (looked at), ``kurtosis`` (excess; 0 is Gaussian), ``largest``
+            (residual, in standard deviations), ``heavy``.
+        """
+        records = []
+        for i, agent in enumerate(self.agents):
+            left = self.residuals(i)["residual"].to_numpy(dtype=float)
+            spread = left.std() if left.size else 0.0
+            if left.size < 20 or spread <= 0:
+                records.append({"agent": agent, "rows": left.size, "kurtosis": pd.NA,
+                                "largest": pd.NA, "heavy": False})  # fmt: skip
+                continue
+            unit = (left - left.mean()) / spread
+            kurtosis = float((unit**4).mean() - 3)
+            records.append(
+                {"agent": agent, "rows": left.size, "kurtosis": kurtosis,
+                 "largest": float(np.abs(unit).max()), "heavy": kurtosis > HEAVY}
+            )  # fmt: skip
+        return _typed(records, ("kurtosis", "largest"))
+
+
+class _Fits:
+    """A stack of fits: agents' sums in, every method's models out, each computed once.
+
+    Parameters
+    ----------
+    study : TableStudy
+    totals : list of m arrays, shape (R, k + 2, k + 2)
+        Sums of products of (1, x, y), scaled.
+    """
+
+    def __init__(self, study: TableStudy, totals: Sequence[Array]) -> None:
+        self.study, self.totals = study, totals
+        self.notes: dict[str, str] = {}
+        self._estimates: dict[str, Estimate | NaiveEstimate | None] = {}
+
+    @cached_property
+    def x_means(self) -> list[Array]:
+        """Every agent's means of its features, scaled, shape (R, k)."""
+        return [total[:, 0, 1:-1] / _atleast(total[:, 0, 0])[:, None] for total in self.totals]
+
+    @cached_property
+    def y_means(self) -> list[Array]:
+        """Every agent's mean target, shape (R,)."""
+        return [total[:, 0, -1] / _atleast(total[:, 0, 0]) for total in self.totals]
+
+    @cached_property
+    def moments(self) -> list[Moments]:
+        """Every agent's rows, centred."""
+        result = []
+        for i, total in enumerate(self.totals):
+            n = _atleast(total[:, 0, 0])
+            sums = total[:, 0, 1:]
+            about = total[:, 1:, 1:] - sums[:, :, None] * sums[:, None, :] / n[:, None, None]
+            # A column that is constant in these rows becomes exactly 0 (see Moments.centred).
+            unit = np.append(self.study.scale[self.study.views[i]], self.study.label_scale)
+            middle = np.append(self.study.middle(i), self.study.survey.target_means[i])
+            size = n[:, None] * (middle / unit) ** 2 + np.diagonal(
+                total[:, 1:, 1:], axis1=-2, axis2=-1
+            )
+            varies = np.diagonal(about, axis1=-2, axis2=-1) > 1e-20 * size
+            about = about * (varies[:, :, None] & varies[:, None, :])
+            about = (about + np.swapaxes(about, -1, -2)) / 2
+            result.append(
+                Moments(
+                    n, about[:, :-1, :-1], about[:, :-1, -1],
+                    np.maximum(about[:, -1, -1], 0.0), is_centred=True,
+                )
+            )  # fmt: skip
+        return result
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """Covariance and views, for all estimators."""
+        return Geometry(self.study.covariance(self.moments), self.study.views)
+
+    def estimate(self, method: str) -> Estimate | NaiveEstimate | None:
+        """A method's estimate, or None with a note."""
+        if method not in self._estimates:
+            try:
+                self._estimates[method] = found = self._compute(method)
+                if found.left_out:
+                    self.notes[method] = self._left_out(found.left_out)
+            except NotEstimableError as reason:
+                self._estimates[method] = None
+                self.notes[method] = str(reason)
+        return self._estimates[method]
+
+    def _compute(self, method: str) -> Estimate | NaiveEstimate:
+        views = self.study.views
+        match method:
+            case "naive_collab":
+                return estimators.naive_collab(self.moments, views, len(self.study.features))
+            case "imputation":
+                return estimators.global_imputation(self.moments, views, self.geometry)
+            case "collab_plus":
+                if not self.study.has_full_model:
+                    raise NotEstimableError(
+                        "COLLAB+ needs the covariance of every pair of features, and nobody has"
+                        f" both {' and '.join(self.study.unseen_pairs[0])}"
+                    )
+                return estimators.collab_plus(self.moments, views, self.geometry)
+            case _:
+                return estimators.collab(self.moments, views, self.geometry)
+
+    def _left_out(self, left_out: Sequence[LeftOut]) -> str:
+        names = [self.study.agents[entry.agent] for entry in left_out]
+        return f"{listed(names)} cannot take part: too few rows for its features"
+
+    def model(self, method: str, agent: int) -> Array | None:
+        """An agent's model by a method, shape (R, k), scaled; None if there is none."""
+        moment = self.moments[agent]
+        if moment.features == 0:
+            return np.zeros((moment.n.size, 0))
+        if method == "local":
+            few = (moment.degrees_of_freedom <= moment.features).any()
+            return None if few else moment.fit.theta
+        estimate = self.estimate(method)
+        return None if estimate is None else estimate.local(agent)
+
+
+def corrected_interval(values: Array, ratio: float = 1 / (PARTS - 1)) -> tuple[Any, Any, Any]:
+    """Mean over splits and its 95% interval (Nadeau and Bengio 2003).
+
+    Splits share rows, so their mean varies more than independent ones would: the variance is
+    multiplied by ``1/R + held-out / trained-on`` instead of ``1/R``.
+    """
+    if values.size == 0:
+        return pd.NA, pd.NA, pd.NA
+    mean = float(values.mean())
+    if values.size < 2:
+        return mean, pd.NA, pd.NA
+    spread = float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
+    half = float(student.ppf(0.975, values.size - 1)) * spread
+    return mean, mean - half, mean + half
+
+
+def jackknife_error(values: Array) -> Array:
+    """Standard errors from fits on all rows and on all but one fold, shape (F + 1, k) -> (k,)."""
+    replicas = values[1:]
+    count = len(replicas)
+    spread = ((replicas - replicas.mean(axis=0)) ** 2).sum(axis=0)
+    return np.sqrt((count - 1) / count * spread)
+
+
+def _independent(found: Survey, totals: Sequence[Array]) -> tuple[Indices, list[str]]:
+    """Columns that say something of their own, and sentences about the others.
+
+    A column is left out if in every agent that sees it, it is determined by columns before it.
+    """
+    views, names = found.views, [feature.name for feature in found.features]
+    spreads = []
+    for total in totals:
+        about = total[1:-1, 1:-1] - np.outer(total[0, 1:-1], total[0, 1:-1]) / total[0, 0]
+        deviation = np.sqrt(np.maximum(np.diagonal(about), 0.0))
+        # A mean far from 0 leaves rounding where a column is constant.
+        deviation[np.diagonal(about) <= 1e-20 * np.diagonal(total)[1:-1]] = 0.0
+        safe = np.where(deviation > 0, deviation, 1.0)
+        spreads.append((about / np.outer(safe, safe), deviation > 0, total[0, 0]))
+    chosen: list[int] = []
+    notes: list[str] = []
+    factors: list[tuple[Array, list[int]]] = [(np.zeros((0, 0)), []) for _ in views]
+    for j, name in enumerate(names):
+        judged: list[tuple[float, int, Array]] = []
+        additions: list[tuple[int, Array, float]] = []
+        varies = False
+        for i, view in enumerate(views):
+            place = np.flatnonzero(view == j)
+            if not place.size:
+                continue
+            correlation, moving, n = spreads[i]
+            here = int(place[0])
+            if not moving[here]:
+                continue
+            varies = True
+            factor, members = factors[i]
+            row: Array = np.zeros(0)
+            if members:
+                row = solve_triangular(factor, correlation[members, here], lower=True)
+            left = 1.0 - float(row @ row)
+            if n > 2 * (len(members) + 2):
+                judged.append((left, i, row))
+            additions.append((i, row, left))
+        if not varies:
+            notes.append(f"{name} does not vary within any agent: left out.")
+            continue
+        if judged and all(left < DEPENDENT for left, _, _ in judged):
+            notes.append(_explained(names, views, spreads, factors, judged, j))
+            continue
+        chosen.append(j)
+        for i, row, left in additions:
+            if left < DEPENDENT:
+                continue
+            factor, members = factors[i]
+            grown = np.zeros((len(members) + 1, len(members) + 1))
+            grown[:-1, :-1], grown[-1, :-1], grown[-1, -1] = factor, row, np.sqrt(left)
+            factors[i] = (grown, [*members, int(np.flatnonzero(views[i] == j)[0])])
+    if not chosen:
+        raise ValueError("no chosen feature varies within any agent: choose others")
+    return np.array(chosen, dtype=np.intp), notes
+
+
+def _explained(
+    names: Sequence[str],
+    views: Sequence[Indices],
+    spreads: Sequence[tuple[Array, np.ndarray, float]],
+    factors: Sequence[tuple[Array, list[int]]],
+    judged: Sequence[tuple[float, int, Array]],
+    column: int,
+) -> str:
+    """Why a column says nothing new: the columns that determine it in some agent."""
+    _, i, row = judged[0]
+    factor, members = factors[i]
+    weights = solve_triangular(factor.T, row, lower=False)
+    used = [
+        names[views[i][member]]
+        for member, weight in zip(members, weights, strict=True)
+        if abs(weight) > 1e-6
+    ]
+    if len(used) == 1:
+        return f"{names[column]} says the same as {used[0]} (a multiple of it): left out."
+    return f"{names[column]} follows exactly from {listed(used, 4)}: left out."
+
+
+def _squared(sums: Array, model: Array, x_mean: Array, y_mean: Array) -> Array:
+    """Mean squared error over rows given by sums of products of (1, x, y), shape (R,)."""
+    first = (model * x_mean).sum(axis=-1) - y_mean
+    weights = np.concatenate([first[:, None], -model, np.ones((len(model), 1))], axis=1)
+    quadratic = np.einsum("ra,rab,rb->r", weights, sums, weights)
+    return np.maximum(quadratic, 0.0) / _atleast(sums[:, 0, 0])
+
+
+def _atleast(n: Array) -> Array:
+    return np.maximum(n, 1.0)
+
+
+def _first(moment: Moments) -> Moments:
+    return Moments(
+        moment.n[0], moment.xx[0], moment.xy[0], moment.yy[0], is_centred=moment.is_centred
+    )
+
+
+def _mean(values: Array) -> Any:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else pd.NA
+
+
+def _holm(chances: Sequence[Any]) -> list[Any]:
+    """P-values adjusted for asking several at once (Holm 1979); <NA> stays."""
+    known = sorted((p, place) for place, p in enumerate(chances) if p is not pd.NA)
+    result: list[Any] = [pd.NA] * len(chances)
+    largest = 0.0
+    for rank, (p, place) in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - rank)))
+        result[place] = largest
+    return result
+
+
+def _typed(records: Sequence[Mapping[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(records).astype(dict.fromkeys(numbers, "Float64"))
+
+
+def analyse(
+    table: Table,
+    chosen: Choice,
+    *,
+    progress: Callable[[float], None] | None = None,
+    cancel: Event | None = None,
+) -> TableStudy:
+    """Everything about a table that takes time, done at once: sums, errors, models, checks."""
+    study = TableStudy.of(
+        table, chosen, cancel=cancel,
+        progress=None if progress is None else lambda share: progress(0.8 * share),
+    )  # fmt: skip
+    for share, part in ((0.9, "verdicts"), (0.95, "_jackknife"), (1.0, "shift")):
+        if cancel is not None and cancel.is_set():
+            raise ValueError("the study was stopped")
+        getattr(study, part)
+        if progress is not None:
+            progress(share)
+    return study
