@@ -19,7 +19,10 @@ page = st.navigation(
             st.Page("pages/methods.py", title="Methods & messages"),
             st.Page("pages/what_if.py", title="What if"),
         ],
-        "Real data": [st.Page("pages/census.py", title="Census")],
+        "Real data": [
+            st.Page("pages/census.py", title="Census"),
+            st.Page("pages/your_data.py", title="Your data"),
+        ],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",
 )

@@ -138,11 +138,26 @@ def completed(matrix: Array, known: np.ndarray, *, floor: float = 1e-6, rounds: 
             break
         raised = (vectors * np.maximum(eigenvalues, 2 * floor)[..., None, :]) @ transpose(vectors)
         current = np.where(known, given, raised)
-    return nearest_positive_definite((current + transpose(current)) / 2 * outer, floor=floor)[0]
+    return steadied((current + transpose(current)) / 2 * outer, floor=floor)
 
 
-def nearest_positive_definite(matrix: Array, *, floor: float = 1e-6) -> tuple[Array, Array]:
-    """Raise the correlation matrix's eigenvalues to ``floor``, keeping variances.
+def steadied(matrix: Array, *, floor: float = 1e-6) -> Array:
+    """Make a covariance that was put together from different agents safe to invert.
+
+    The most negative eigenvalue of its correlation matrix shows by how much the agents' entries
+    disagree. Eigenvalues below twice that size are nothing but this disagreement, and to divide by
+    them would blow it up: they are raised to it. A positive definite matrix stays as it is.
+    """
+    scale = np.sqrt(np.diagonal(matrix, axis1=-2, axis2=-1))
+    lowest = np.linalg.eigvalsh(matrix / (scale[..., :, None] * scale[..., None, :]))[..., 0]
+    least = np.clip(-2 * lowest, floor, 0.5)
+    return nearest_positive_definite(matrix, floor=least)[0]
+
+
+def nearest_positive_definite(matrix: Array, *, floor: float | Array = 1e-6) -> tuple[Array, Array]:
+    """Raise the correlation matrix's eigenvalues to ``floor`` (one, or one a matrix).
+
+    Variances are kept.
 
     Returns
     -------
@@ -156,10 +171,11 @@ def nearest_positive_definite(matrix: Array, *, floor: float = 1e-6) -> tuple[Ar
         raise ValueError(f"covariance: feature {feature} does not vary")
     outer = scale[..., :, None] * scale[..., None, :]
     eigenvalues, vectors = np.linalg.eigh(matrix / outer)
-    raised = (vectors * np.maximum(eigenvalues, floor)[..., None, :]) @ transpose(vectors)
+    least = np.asarray(floor, dtype=float)[..., None]
+    raised = (vectors * np.maximum(eigenvalues, least)[..., None, :]) @ transpose(vectors)
     unit = np.sqrt(np.diagonal(raised, axis1=-2, axis2=-1))
     raised = raised / (unit[..., :, None] * unit[..., None, :]) * outer
-    needed = (eigenvalues[..., 0] < floor)[..., None, None]
+    needed = (eigenvalues[..., :1] < least)[..., None]
     repaired = np.where(needed, (raised + transpose(raised)) / 2, matrix)
     change = np.linalg.norm(repaired - matrix, axis=(-1, -2))
     return repaired, change / np.linalg.norm(matrix, axis=(-1, -2))

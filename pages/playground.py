@@ -8,6 +8,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
+from collab_core.export import safe_csv
 from pages.shared import run, state
 from pages.shared.panel import columns, scenario_code, show, wanted
 from pages.shared.say import error_box, words
@@ -240,7 +241,7 @@ def simulation(scenario: cc.Scenario, comparison: pd.DataFrame) -> None:
             st.caption("Agents with no more samples than features were left out of the aggregate.")
         if final:
             st.download_button(
-                "Data", lambda: frame.to_csv(index=False), "collab-simulated.csv", "text/csv",
+                "Data", lambda: safe_csv(frame), "collab-simulated.csv", "text/csv",
                 key="data-simulated", on_click="ignore", type="tertiary",
             )  # fmt: skip
 

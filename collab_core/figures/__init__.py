@@ -25,7 +25,8 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
-from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis
+from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
+from .tables import held_out_errors, normal_quantiles, residuals
 from .world import (
     coefficients_by_agent,
     covariance_heatmap,
@@ -58,15 +59,19 @@ __all__ = [
     "falls_by_question",
     "feature_gains",
     "feature_names",
+    "held_out_errors",
     "intervals",
     "label",
     "log_axis",
     "loss_along",
     "matrix_with_column",
     "models_of_agent",
+    "normal_quantiles",
+    "plain",
     "plan",
     "played_ellipses",
     "ratio_against_p",
+    "residuals",
     "rise_by_agent",
     "rises",
     "samples_needed",

@@ -195,7 +195,13 @@ def short(value: float) -> str:
 
 def tick_step(count: int) -> int:
     """Distance of ticks so that at most a dozen are written."""
-    return next(step for step in (1, 2, 5, 10, 20) if count / step <= 12)
+    return next(step for step in (1, 2, 5, 10, 20, 50, 100) if count / step <= 12)
+
+
+def plain(text: str, width: int = 60) -> str:
+    """Somebody's name for something, cut to a width; Plotly takes tags in texts for its own."""
+    short_text = text if len(text) <= width else text[: width - 1] + "\u2026"
+    return short_text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def wrapped(names: str, width: int = 60) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +17,7 @@ from .style import (
     feature_names,
     figure,
     log_axis,
+    plain,
     tick_step,
 )
 
@@ -62,18 +64,31 @@ def spectrum(eigenvalues: ArrayLike, *, title: str, height: int = 340) -> go.Fig
     )
 
 
-def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
+def view_matrix(
+    mask: ArrayLike,
+    called: tuple[Sequence[str], Sequence[str]] | None = None,
+    *,
+    title: str,
+    height: int = 340,
+) -> go.Figure:
     """Draw who sees what, a square a cell: a row an agent, a column a feature.
 
     Squares come row by row, so that the one of agent i and feature j is point ``i * d + j``.
+
+    Parameters
+    ----------
+    mask : array, shape (m, d)
+    called : pair of lists of str, optional
+        Names of the agents and of the features, written on the axes; numbers by default.
     """
     seen = np.asarray(mask, dtype=bool)
     m, d = seen.shape
     agents, columns = (index.ravel() for index in np.indices(seen.shape))
     flat = seen.ravel()
-    names, features = agent_names(m), feature_names(d)
+    names, features = called or (agent_names(m), feature_names(d))
     # Squares that nearly touch in a column of about 400 pixels.
-    size = float(np.clip(0.8 * min(360 / d, (height - 90) / m), 3, 24))
+    room = (360, height - 90) if called is None else (270, height - 160)
+    size = float(np.clip(0.8 * min(room[0] / d, room[1] / m), 3, 24))
     squares = {
         "type": "scatter",
         "x": columns + 1,
@@ -89,19 +104,33 @@ def view_matrix(mask: ArrayLike, *, title: str, height: int = 340) -> go.Figure:
             "colorscale": [[0, "rgba(128,128,128,0.25)"], [1, PALETTE["collab"].colour]],
         },
         "text": [
-            f"{names[i]} {'sees' if is_seen else 'does not see'} {features[j]}"
+            f"{plain(names[i])} {'sees' if is_seen else 'does not see'} {plain(features[j])}"
             for i, j, is_seen in zip(agents.tolist(), columns.tolist(), flat.tolist(), strict=True)
         ],
         "hovertemplate": "%{text}<extra></extra>",
         "unselected": {"marker": {"opacity": 1}},
     }
-    plain = {"showgrid": False, "zeroline": False}
+    bare = {"showgrid": False, "zeroline": False}
+    across: dict[str, Any] = {"title": {"text": "feature"}, "dtick": tick_step(d)}
+    down: dict[str, Any] = {"title": {"text": "agent"}, "dtick": tick_step(m)}
+    if called is not None:
+        # Every name up to forty, some of them beyond.
+        across, down = (
+            {
+                "tickvals": list(range(1, len(texts) + 1, step)),
+                "ticktext": [plain(text, 14) for text in texts[::step]],
+            }
+            for texts, step in (
+                (texts, 1 if len(texts) <= 40 else tick_step(len(texts)))
+                for texts in (features, names)
+            )
+        )
     return figure(
         [squares],
         title=title,
         height=height,
-        x={"title": {"text": "feature"}, "range": [0.3, d + 0.7], "dtick": tick_step(d), **plain},
-        y={"title": {"text": "agent"}, "range": [m + 0.7, 0.3], "dtick": tick_step(m), **plain},
+        x={**across, "range": [0.3, d + 0.7], **bare},
+        y={**down, "range": [m + 0.7, 0.3], **bare},
     )
 
 

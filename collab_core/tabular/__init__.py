@@ -4,7 +4,9 @@
 `analyse` makes a `TableStudy` of both. Files are read in pieces and only sums are kept.
 """
 
-from .design import FOLDS, Choice, Feature, Survey, TableSums, add_up, survey, usual_choice
+from . import report, words
+from .design import FOLDS, SPARSE, Choice, Feature, Survey, TableSums, add_up, survey, usual_choice
+from .model import TableModel
 from .profile import Column, Table
 from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
 from .study import METHODS, TableStudy, analyse
@@ -15,16 +17,20 @@ __all__ = [
     "MOST_BYTES",
     "MOST_COLUMNS",
     "MOST_ROWS",
+    "SPARSE",
     "Choice",
     "Column",
     "Feature",
     "Source",
     "Survey",
     "Table",
+    "TableModel",
     "TableStudy",
     "TableSums",
     "add_up",
     "analyse",
+    "report",
     "survey",
     "usual_choice",
+    "words",
 ]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, Indices, choice, fraction, whole
-from .profile import MOST_AGENTS, Table, file_names
+from .profile import MOST_AGENTS, Table, file_names, natural
 from .reading import FILE, Texts, counted, listed, to_numbers, to_texts
 
 #: Groups into which every agent's rows are dealt; splits hold out some of them.
@@ -56,6 +56,8 @@ class Choice:
     gaps : {"drop", "mean"}
         What becomes of a row in which a feature is missing that its agent usually has: it is left
         out, or the agent's own mean is put in.
+    without : tuple of str
+        Agents whose rows are left out.
     rare : float
         Levels of a category in less than this share of all rows are one, `OTHER`; 0 keeps all.
     sigma : {"agents", "unlabelled"}
@@ -73,6 +75,7 @@ class Choice:
     categories: tuple[str, ...] = ()
     log: bool = False
     gaps: str = "drop"
+    without: tuple[str, ...] = ()
     rare: float = 0.01
     sigma: str = "agents"
     shuffle: bool = True
@@ -266,19 +269,22 @@ def survey(
     """Count what every agent has, and fix the columns of the design."""
     found: dict[str, _Agent] = {}
     nobody = lost = not_positive = 0
+    unwanted = set(chosen.without)
     amounts = [name for name in chosen.features if name not in chosen.categories]
     for piece in _pieces(table, chosen, progress, cancel):
         not_positive += piece.not_positive
         labelled = ~np.isnan(piece.target)
         owned = piece.agents.codes >= 0
         nobody += int((~owned).sum())
-        lost += int((owned & ~labelled).sum())
         numbers = {name: piece.numbers(name) for name in amounts}
         texts = {name: piece.texts(name) for name in chosen.categories}
         for code, agent in enumerate(piece.agents.levels):
+            if agent in unwanted:
+                continue
             mine = piece.agents.codes == code
             entry = found.setdefault(agent, _Agent())
             entry.unlabelled += int((mine & ~labelled).sum())
+            lost += int((mine & ~labelled).sum())
             mine &= labelled
             entry.rows += int(mine.sum())
             entry.target += float(piece.target[mine].sum())
@@ -302,6 +308,8 @@ def _surveyed(
     chosen: Choice, found: dict[str, _Agent], nobody: int, lost: int, not_positive: int
 ) -> Survey:
     notes = []
+    if chosen.without:
+        notes.append(f"Left out as asked: {listed(chosen.without)}.")
     if nobody:
         notes.append(f"{counted(nobody, 'row')} without {chosen.agent}: left out.")
     if not_positive:
@@ -316,7 +324,7 @@ def _surveyed(
     bare = sorted(name for name, entry in found.items() if not entry.rows)
     if bare:
         notes.append(f"No row of {listed(bare)} has {chosen.target}: no agent of its own.")
-    names = sorted((name for name in found if found[name].rows), key=_natural)
+    names = sorted((name for name in found if found[name].rows), key=natural)
     if not names:
         raise ValueError(f"no row has both {chosen.agent} and {chosen.target}")
     if len(names) == 1:
@@ -569,11 +577,3 @@ def _mixed(keys: np.ndarray) -> np.ndarray:
         keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
-
-
-def _natural(name: str) -> tuple[int, float, str]:
-    """Numbers by size, then texts."""
-    try:
-        return (0, float(name), "")
-    except ValueError:
-        return (1, 0.0, name)

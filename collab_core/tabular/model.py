@@ -75,9 +75,10 @@ class TableModel:
         for i, name in enumerate(study.agents):
             frame = study.coefficients(i)
             column = "together" if frame["together"].notna().all() else "alone"
-            if frame[column].isna().any():
+            if frame[column].isna().all():
                 continue
-            values = frame[column].to_numpy(dtype=float)
+            # What never varied in an agent's rows has no say in its model.
+            values = frame[column].fillna(0.0).to_numpy(dtype=float)
             features = tuple(study.features[j] for j in study.views[i])
             agents[name] = AgentModel(features, float(values[0]), values[1:], study.middle(i))
         whole = study.full_model()
@@ -165,9 +166,9 @@ class TableModel:
         """A row a row of the table: ``row``, its agent, ``prediction`` and ``note``.
 
         Gaps are filled with the mean of the rows that a model was learnt from, and said. An agent
-        that the model does not know gets the model of all features, if there is one and the row
-        has them all. With ``log`` the prediction is of the logarithm, with its exponential (the
-        median if errors are symmetric) beside it.
+        that the model does not know gets the model of all features, if there is one. With ``log``
+        the prediction is of the logarithm, with its exponential (the median if errors are
+        symmetric) beside it.
         """
         pieces = list(self._pieces(table, progress, cancel))
         frame = pd.concat(pieces, ignore_index=True)
@@ -244,7 +245,9 @@ class TableModel:
 class _Design:
     """Columns of a piece as a model's features, each read once."""
 
-    def __init__(self, batch: dict[str, Any], levels: dict[str, dict[str, str]], length: int):
+    def __init__(
+        self, batch: dict[str, Any], levels: dict[str, dict[str, str]], length: int
+    ) -> None:
         self._batch, self._levels, self._length = batch, levels, length
         self._read: dict[str, Any] = {}
 

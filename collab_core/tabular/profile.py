@@ -14,6 +14,7 @@ import numpy as np
 
 from .reading import (
     FILE,
+    MOST_BYTES,
     Layout,
     Source,
     batches,
@@ -63,6 +64,8 @@ class Column:
         A value.
     note : str
         Why it is of no use, or what to know about it; nothing if there is nothing.
+    values : tuple of str
+        All different values, of a column that could name agents.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Column:
     distinct: int | None
     example: str
     note: str
+    values: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -114,6 +118,12 @@ class Table:
         if len(sources) > MOST_FILES:
             raise ValueError(f"at most {MOST_FILES} files are read, got {len(sources)}")
         layouts = [examine(Source.of(source)) for source in sources]
+        size = sum(layout.source.size for layout in layouts)
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"together the files have {size / 2**20:,.0f} MB, and at most"
+                f" {MOST_BYTES // 2**20} MB are read"
+            )
         names = list(dict.fromkeys(name for layout in layouts for name in layout.names))
         if len(layouts) > 1 and FILE in names:
             raise ValueError(
@@ -138,7 +148,9 @@ class Table:
         columns = [finding.column(total) for finding in findings.values()]
         if len(layouts) > 1:
             files = file_names(layouts)
-            columns.insert(0, Column(FILE, "category", total, 0, len(files), files[0], ""))
+            columns.insert(
+                0, Column(FILE, "category", total, 0, len(files), files[0], "", tuple(files))
+            )
         return cls(layouts, columns, total, notes)
 
     def column(self, name: str) -> Column:
@@ -293,8 +305,16 @@ class _Finding:
         """What the column is, after all rows."""
         kind, note = self._judge(total)
         distinct = None if self.levels is None else len(self.levels)
+        values = () if self.levels is None else tuple(sorted(self.levels, key=natural))
         return Column(
-            self.name, kind, self.present, total - self.present, distinct, self.example, note
+            self.name,
+            kind,
+            self.present,
+            total - self.present,
+            distinct,
+            self.example,
+            note,
+            values,
         )
 
     def _judge(self, total: int) -> tuple[str, str]:
@@ -350,3 +370,11 @@ class _Finding:
 def _example(column: Any, place: int) -> str:
     """A value as text."""
     return (to_texts(column[place : place + 1]).levels or [""])[0][:40]
+
+
+def natural(name: str) -> tuple[int, float, str]:
+    """Numbers by size, then texts."""
+    try:
+        return (0, float(name), "")
+    except ValueError:
+        return (1, 0.0, name)

@@ -24,7 +24,7 @@ from .._blas import single_threaded_blas
 from .._checks import Array, Indices, agent_index
 from ..estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from ..geometry import Geometry
-from ..moments import Moments
+from ..moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..problem import Problem
 from ..weights import noise_variance
 from .design import FOLDS, Choice, Feature, Survey, TableSums, add_up, survey
@@ -199,7 +199,7 @@ class TableStudy:
         raw[..., np.arange(d), np.arange(d)] += flat
         known = freedom.reshape(-1, d, d).max(axis=0) > 0
         if known.all():
-            return sigma_module.nearest_positive_definite(raw)[0]
+            return sigma_module.steadied(raw)
         return sigma_module.completed(raw, known)
 
     @cached_property
@@ -219,7 +219,7 @@ class TableStudy:
         spread -= (sums[:, :, None] * sums[:, None, :] / n[used, None, None]).sum(axis=0)
         matrix = spread / freedom / np.outer(self.scale, self.scale)
         matrix[np.arange(d), np.arange(d)] += np.diagonal(matrix) <= 0
-        return sigma_module.nearest_positive_definite((matrix + matrix.T) / 2)[0]
+        return sigma_module.steadied((matrix + matrix.T) / 2)
 
     # Held-out errors -----------------------------------------------------------------------------
 
@@ -234,7 +234,8 @@ class TableStudy:
         Returns
         -------
         errors : dict
-            By method, shape (R, m); NaN where an agent has no held-out row, or no model.
+            By method, shape (R, m), over the error of predicting the mean, averaged over splits;
+            NaN where an agent has no held-out row, or no model.
         notes : dict
             By method, why it is missing or who was left out of it.
         """
@@ -253,12 +254,13 @@ class TableStudy:
             model = fits.model(method, i)
             if model is None:
                 continue
-            count = test[:, 0, 0]
-            some = count > 0
+            some = test[:, 0, 0] > 0
             error = _squared(test, model, fits.x_means[i], fits.y_means[i])
             base = _squared(test, np.zeros_like(model), fits.x_means[i], fits.y_means[i])
-            good = some & (base > 0)
-            result[good, i] = error[good] / base[good]
+            # Over all splits: a few rows' own base would add noise.
+            typical = base[some].mean() if some.any() else 0.0
+            if typical > 0:
+                result[some, i] = error[some] / typical
         return result
 
     def _splits(self, repeats: int) -> list[list[int]]:
@@ -352,6 +354,14 @@ class TableStudy:
             )
         return _typed(records, ("alone", "together", "change", "low", "high"))
 
+    @cached_property
+    def overall(self) -> tuple[Any, Any, Any]:
+        """Together less alone, averaged over the agents that have both, with its 95% interval."""
+        errors, _ = self._held_out
+        gaps = errors["collab"] - errors["local"]
+        known = ~np.isnan(gaps).any(axis=0)
+        return corrected_interval(gaps[:, known].mean(axis=1) if known.any() else np.empty(0))
+
     # Models --------------------------------------------------------------------------------------
 
     @cached_property
@@ -381,12 +391,15 @@ class TableStudy:
         Returns
         -------
         DataFrame
-            ``feature`` (the intercept first), ``together``, ``low``, ``high``, ``alone``,
-            ``alone_low``, ``alone_high``.
+            ``feature`` (the intercept first), ``step`` (by which features can be compared: a
+            number's standard deviation, 1 for a level), ``together``, ``low``, ``high``, ``alone``,
+            ``alone_low``, ``alone_high``. Alone is <NA> for what does not vary in its rows.
         """
         i = self.index(agent)
-        names = ["(intercept)", *(self.features[j].name for j in self.views[i])]
-        columns: dict[str, Any] = {"feature": names}
+        view = self.views[i]
+        names = ["(intercept)", *(self.features[j].name for j in view)]
+        steps = [1.0 if self.features[j].level is not None else self.scale[j] for j in view]
+        columns: dict[str, Any] = {"feature": names, "step": [1.0, *steps]}
         for method, (point, low, high) in {
             "collab": ("together", "low", "high"),
             "local": ("alone", "alone_low", "alone_high"),
@@ -397,9 +410,11 @@ class TableStudy:
                 continue
             half = jackknife_error(values) * student.ppf((1 + level) / 2, FOLDS - 1)
             columns |= {point: values[0], low: values[0] - half, high: values[0] + half}
-        frame = pd.DataFrame(columns)
-        kinds = dict.fromkeys(frame.columns[1:], "Float64")
-        return frame.astype(kinds)
+        frame = pd.DataFrame(columns).astype(dict.fromkeys(list(columns)[1:], "Float64"))
+        # Least squares gives 0 to what never varied; that is no finding.
+        flat = np.diagonal(self._jackknife.moments[i].xx[0]) <= 0
+        frame.loc[np.append(False, flat), ["alone", "alone_low", "alone_high"]] = pd.NA
+        return frame
 
     def index(self, agent: int | str) -> int:
         """An agent's number, given that or its name."""
@@ -595,13 +610,13 @@ class _Fits:
             n = _atleast(total[:, 0, 0])
             sums = total[:, 0, 1:]
             about = total[:, 1:, 1:] - sums[:, :, None] * sums[:, None, :] / n[:, None, None]
-            # A column that is constant in these rows becomes exactly 0 (see Moments.centred).
+            # A column that is constant in these rows becomes exactly 0 (see Moments.centred): what
+            # is left of it is rounding, of the sums about the agent's mean and of the mean itself.
             unit = np.append(self.study.scale[self.study.views[i]], self.study.label_scale)
             middle = np.append(self.study.middle(i), self.study.survey.target_means[i])
-            size = n[:, None] * (middle / unit) ** 2 + np.diagonal(
-                total[:, 1:, 1:], axis1=-2, axis2=-1
-            )
-            varies = np.diagonal(about, axis1=-2, axis2=-1) > 1e-20 * size
+            raw = np.diagonal(total[:, 1:, 1:], axis1=-2, axis2=-1)
+            least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (middle / unit) ** 2
+            varies = np.diagonal(about, axis1=-2, axis2=-1) > least
             about = about * (varies[:, :, None] & varies[:, None, :])
             about = (about + np.swapaxes(about, -1, -2)) / 2
             result.append(
@@ -697,7 +712,7 @@ def _independent(found: Survey, totals: Sequence[Array]) -> tuple[Indices, list[
         about = total[1:-1, 1:-1] - np.outer(total[0, 1:-1], total[0, 1:-1]) / total[0, 0]
         deviation = np.sqrt(np.maximum(np.diagonal(about), 0.0))
         # A mean far from 0 leaves rounding where a column is constant.
-        deviation[np.diagonal(about) <= 1e-20 * np.diagonal(total)[1:-1]] = 0.0
+        deviation[np.diagonal(about) <= CONSTANT * np.diagonal(total)[1:-1]] = 0.0
         safe = np.where(deviation > 0, deviation, 1.0)
         spreads.append((about / np.outer(safe, safe), deviation > 0, total[0, 0]))
     chosen: list[int] = []
@@ -758,7 +773,7 @@ def _explained(
     used = [
         names[views[i][member]]
         for member, weight in zip(members, weights, strict=True)
-        if abs(weight) > 1e-6
+        if abs(weight) > 1e-3
     ]
     if len(used) == 1:
         return f"{names[column]} says the same as {used[0]} (a multiple of it): left out."

@@ -8,6 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from collab_core.export import safe_csv
 from collab_core.scenario import Scenario
 
 from . import state
@@ -43,6 +44,11 @@ FIGURES = {
     "questions": "What to ask next",
     "coefficients": "Coefficients in words",
     "census-covariance": "Covariance of the answers",
+    "held-out": "Your data: held-out errors",
+    "table-views": "Your data: who sees what",
+    "table-coefficients": "Your data: coefficients",
+    "residuals": "Your data: residuals",
+    "quantiles": "Your data: residuals' law",
     "bytes": "Error against bytes",
     "matrix": "A method's whole covariance",
     "message": "What an agent sends",
@@ -126,7 +132,7 @@ def _beside(key: str, frame: pd.DataFrame, formula: str, code: str) -> None:
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Data",
-            data=lambda: frame.to_csv(index=False),
+            data=lambda: safe_csv(frame),
             file_name=f"collab-{key}.csv",
             mime="text/csv",
             key=f"data-{key}",

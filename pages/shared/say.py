@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from . import state
@@ -15,4 +17,12 @@ def words(text: str) -> None:
 
 def error_box(sentence: str) -> None:
     """Say what is wrong and what to change. Never a traceback."""
-    st.error(sentence)
+    st.error(literal(sentence))
+
+
+def literal(text: str) -> str:
+    """Somebody's text for Markdown: shown as it is, no link, picture, formula or colour made of it.
+
+    A column can be called anything, and a picture in its name would be fetched.
+    """
+    return re.sub(r"([\\`*_\[\]<>$~!])", r"\\\1", text)

@@ -12,7 +12,7 @@ from collab_core.problem import Problem
 from collab_core.scenario import Scenario
 
 from . import controls, options, panel, run, state
-from .say import error_box, words
+from .say import error_box, literal, words
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
@@ -66,7 +66,7 @@ def page(*, start: bool = False, world: bool = True) -> Iterator[Scenario]:
     asked = state.lesson()
     st.html(LECTURE_CSS if asked.lecture else DESK_CSS)
     if state.notices():
-        st.info("Put right: " + " ".join(state.notices()))
+        st.info("Put right: " + literal(" ".join(state.notices())))
     if not start and asked.controls:
         controls.above(asked.controls)
     panel.shown().clear()

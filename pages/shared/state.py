@@ -7,7 +7,9 @@ written last (a link, a reload, Back) is read into the scenario.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -110,6 +112,14 @@ def wrong_option(name: str, sentence: str) -> None:
 def options_in_use() -> dict[str, str]:
     """Those that this page has asked for in this run: they belong into its URL."""
     return st.session_state.setdefault("options-in-use", {})
+
+
+def kept(slot: str, key: object, make: Callable[[], Any]) -> Any:
+    """Something of this session that is made anew only when its key changes."""
+    held = st.session_state.get(slot)
+    if held is None or held[0] != key:
+        held = st.session_state[slot] = (key, make())
+    return held[1]
 
 
 def notices() -> list[str]:
