@@ -117,6 +117,11 @@ def usual_choice(table: Table, **given: Any) -> Choice:
         for column in table.columns
         if column.usable and column.name not in (target, agent)
     )
+    if not features:
+        raise ValueError(
+            f"no column is left to predict {target!r} from: one that varies is needed besides"
+            f" {agent!r}"
+        )
     categories = given.pop("categories", None)
     if categories is None:
         categories = tuple(name for name in features if table.column(name).kind != "number")

@@ -34,6 +34,9 @@ MOST_AGENTS = 200
 #: Files of one upload.
 MOST_FILES = 200
 
+#: In fewer rows than this, numbers that count up may do so by chance.
+FEW_ROWS = 20
+
 KINDS = ("number", "category", "identifier", "date", "constant", "empty", "text", "mixed")
 
 #: What a person may turn a column into, whatever it was taken for.
@@ -349,7 +352,7 @@ class _Finding:
                 " a point, so 1,234 could mean two things. Write them one way."
             )
         whole = self.fractional == 0 and not self.infinite
-        if whole and self.counts_up and self.present > 2:
+        if whole and self.counts_up and self.present >= FEW_ROWS:
             return "identifier", "Counts the rows: a row number says nothing about a new row."
         dense = self.levels is None and whole and self.high - self.low < 3 * max(self.present, 1)
         if (

@@ -1,0 +1,200 @@
+"""Your data: every part on both samples, uploads good and bad, names that are markup."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from collab_core import tabular
+
+from ..test_tabular import REFUSED, world
+from .apps import ROOT, assert_sound, csv_frames, open_page, run_snippet, said, wait_for
+
+PAGE = "pages/your_data.py"
+PARTS = ("verdict", "table", "models", "checks", "take")
+
+
+def upload(app, *files: tuple[str, bytes], place: int = 0):
+    app.file_uploader[place].set_value([(name, content, "text/csv") for name, content in files])
+    return app.run()
+
+
+def own(*files: tuple[str, bytes], **choices):
+    app = open_page(PAGE, {"table": "own", **choices})
+    upload(app, *files)
+    wait_for(app, lambda: "table-own-files" in app.session_state or app.error)
+    return app
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+@pytest.mark.parametrize("sample", tabular.samples.SAMPLES)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_every_sample(monkeypatch, sample, part):
+    frames = csv_frames(monkeypatch)
+    app = open_page(PAGE, {"part": part, "table": sample})
+    assert_sound(app, least={"take": 0}.get(part, 1))
+    assert not app.error
+    for key, (frame, code) in frames.items():
+        found = run_snippet(code)
+        for name in frame.select_dtypes("number").columns:
+            given, again = (table[name].to_numpy(float, na_value=-9) for table in (frame, found))
+            np.testing.assert_allclose(given, again, rtol=1e-9, err_msg=key)
+
+
+def test_the_words_are_the_numbers():
+    app = open_page(PAGE)
+    table = tabular.Table.open([ROOT / "data" / "sample_clinics.csv"])
+    study = tabular.analyse(table, tabular.usual_choice(table))
+    assert tabular.words.summary(study) in said(app)
+    mean, low, high = study.overall
+    assert f"changes by {mean:+.3f} (95%: {low:+.3f} to {high:+.3f})" in said(app)
+    verdicts = set(study.verdicts["verdict"])
+    assert verdicts == {"gains", "no difference", "loses"}
+    shown = app.dataframe[0].value
+    assert list(shown["agent"]) == list(study.agents)
+
+
+def test_choices_change_the_study_and_are_in_the_link():
+    app = open_page(PAGE, {"gaps": "mean", "log": "1", "rare": "0.05", "without": "5"})
+    assert_sound(app, least=2)
+    study = app.session_state["table-study"][1]
+    assert study.choice.gaps == "mean"
+    assert study.choice.log
+    assert study.choice.without == ("Forge",)
+    assert "Forge" not in study.agents
+    names = [
+        column.name for column in tabular.Table.open([ROOT / "data/sample_clinics.csv"]).columns
+    ]
+    app = open_page(PAGE, {"features": f"{names.index('age')},{names.index('smoker')}"})
+    assert app.session_state["table-study"][1].choice.features == ("age", "smoker")
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"table": "mine"}, "is not one of the choices"),
+        ({"target": "nothing"}, "is not one of the choices"),
+        ({"agent": "![x](http://e)"}, "is not one of the choices"),
+        ({"features": "3,999"}, "is not one of the choices"),
+        ({"part": "models", "of": "77"}, "is not one of the choices"),
+    ],
+)
+def test_a_wrong_link_is_put_right_and_says_so(choices, sentence):
+    app = open_page(PAGE, choices)
+    assert not app.exception
+    assert any(sentence in info.value for info in app.info)
+    assert "![x](" not in "".join(info.value for info in app.info)
+
+
+def test_no_feature_at_all_gets_a_sentence():
+    app = open_page(PAGE, {"features": "none"})
+    assert not app.exception
+    assert any("Pick at least one feature" in error.value for error in app.error)
+
+
+def test_an_upload_is_read_and_studied():
+    frame, *_ = world()
+    app = own(("mine.csv", csv(frame)))
+    assert_sound(app, least=2)
+    assert not app.error
+    assert app.session_state["table-study"][1].agents == ("s0", "s1", "s2", "s3")
+    # The same on every part, and after another page was looked at.
+    app.session_state["options"]["your_data"] = {"table": "own", "part": "take"}
+    app.run()
+    assert_sound(app, least=0)
+    app.switch_page("pages/census.py").run()
+    app.switch_page(PAGE).run()
+    assert not app.error
+    assert app.session_state["table-own"] is not None
+
+
+def test_several_files_are_one_agent_each():
+    frame, *_ = world()
+    parts = [
+        (f"{name}.csv", csv(part.drop(columns="site").dropna(axis=1, how="all")))
+        for name, part in frame.groupby("site")
+    ]
+    app = own(*parts)
+    assert_sound(app, least=2)
+    assert app.session_state["table-study"][1].choice.agent == "file"
+
+
+def test_a_large_table_is_studied_with_progress(monkeypatch):
+    frame, *_ = world(sizes=(6000, 6000, 6000, 6000))
+    app = own(("mine.csv", csv(frame)))
+    wait_for(app, lambda: "table-study" in app.session_state)
+    app.run()
+    assert_sound(app, least=2)
+
+
+@pytest.mark.parametrize("name", ["empty", "zip called csv", "a million columns", "one column"])
+def test_a_bad_file_gets_a_sentence_and_loses_nothing(name):
+    content, sentence = REFUSED[name]
+    app = own(("mine.csv", content))
+    assert not app.exception
+    assert any(sentence.split("|")[0] in error.value for error in app.error)
+    frame, *_ = world()
+    upload(app, ("better.csv", csv(frame)))
+    wait_for(app, lambda: app.get("plotly_chart"))
+    assert_sound(app, least=2)
+
+
+def test_a_table_without_agents_gets_a_sentence():
+    app = own(("mine.csv", b"a,b\n1,2\n3,4\n5,7\n"))
+    assert not app.exception
+    assert any("no column can name the agents" in error.value for error in app.error)
+
+
+def test_names_that_are_markup_are_only_names():
+    frame, *_ = world()
+    evil = "![x](http://example.org/x.png) $y$ <b>"
+    frame = frame.rename(columns={"x2": evil, "y": "[z](http://example.org)"})
+    frame["site"] += "<script>"
+    for part in PARTS:
+        app = own(("mine.csv", csv(frame)), part=part)
+        assert not app.exception
+        assert not app.error
+        for block in [*app.markdown, *app.caption, *app.success, *app.info]:
+            assert "![x](" not in block.value
+            assert "[z](" not in block.value
+            assert "<script>" not in block.value.replace("\\<script\\>", "")
+
+
+def test_predictions_for_another_table():
+    app = open_page(PAGE, {"part": "take"})
+    frame = pd.read_csv(ROOT / "data/sample_clinics.csv").head(50)
+    upload(app, ("new.csv", csv(frame)))
+    wait_for(app, lambda: "50 of 50 rows have a prediction" in said(app))
+    upload(app, ("new.csv", b"a,b\n1,2\n"))
+    wait_for(app, lambda: app.error)
+    assert any("none of the columns that the model reads" in error.value for error in app.error)
+
+
+def test_what_is_taken_away(monkeypatch):
+    taken = {}
+    from streamlit.delta_generator import DeltaGenerator
+
+    original = DeltaGenerator.download_button
+
+    def spy(self, label, data=None, file_name=None, *args, **kwargs):
+        taken[file_name] = data
+        return original(self, label, data, file_name, *args, **kwargs)
+
+    monkeypatch.setattr(DeltaGenerator, "download_button", spy)
+    import streamlit
+
+    monkeypatch.setattr(streamlit, "download_button", lambda *a, **k: spy(streamlit._main, *a, **k))
+    app = open_page(PAGE, {"part": "take"})
+    assert not app.exception
+    table = pd.read_csv(io.StringIO(taken["collab-coefficients.csv"]()))
+    assert {"agent", "feature", "together", "low", "high"} <= set(table.columns)
+    model = tabular.TableModel.from_json(taken["collab-model.json"]())
+    assert set(model.agents) == set(table["agent"])
+    assert "<html" in taken["collab-report.html"]()
+    namespace: dict = {}
+    exec(app.code[0].value, namespace)
+    assert namespace["study"].agents == tuple(dict.fromkeys(table["agent"]))
