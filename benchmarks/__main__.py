@@ -2,9 +2,15 @@
 
 import sys
 
-from . import census, dashboard, library, simulation
+from . import census, dashboard, library, simulation, tabular
 
-MODULES = {"library": library, "simulation": simulation, "census": census, "dashboard": dashboard}
+MODULES = {
+    "library": library,
+    "simulation": simulation,
+    "census": census,
+    "tabular": tabular,
+    "dashboard": dashboard,
+}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or MODULES:

@@ -38,7 +38,16 @@ def every_figure():
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
     title = {"title": "A finding"}
+    table = cc.tabular.Table.open(["data/sample_diabetes.csv"])
+    study = cc.tabular.TableStudy.of(table, cc.tabular.usual_choice(table))
+    left = study.residuals(0)
     return {
+        "held out": figures.held_out_errors(study.results, **title),
+        "named views": figures.view_matrix(
+            study.seen.to_numpy(), (study.agents, list(study.seen.columns)), **title
+        ),
+        "residuals": figures.residuals(left, **title),
+        "quantiles": figures.normal_quantiles(left["residual"].to_numpy(), **title),
         "people": figures.errors_on_people(results.results(5), **title),
         "census coefficients": figures.coefficient_intervals(
             results.coefficients(), list(results.features), "minutes", **title
