@@ -76,6 +76,8 @@ def figure(
     With frames (see `player`) the figure can be played.
     """
     in_legend = [t for t in traces if "name" in t and t.get("showlegend", True)]
+    # Plotly leaves the legend of a single trace out, unless it is asked for.
+    legend = len(in_legend) > 1 or any(t.get("showlegend") for t in in_legend)
     full = {
         "title": {
             "text": title,
@@ -86,7 +88,7 @@ def figure(
             "yanchor": "top",
         },
         "height": height,
-        "margin": {"l": 10, "r": 10, "t": 72 if len(in_legend) > 1 else 48, "b": 10},
+        "margin": {"l": 10, "r": 10, "t": 72 if legend else 48, "b": 10},
         "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0},
         # Plotly's own template is large and copied for every figure; the dashboard brings one.
         "template": {},
