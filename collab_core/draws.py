@@ -148,6 +148,81 @@ def raw_sums(
     return xx, xy, yy
 
 
+@dataclass(frozen=True, eq=False)
+class CompleteSums:
+    """Sums of n samples with all features and of their unit noise, before labels are made of them.
+
+    Any relation can be laid on them afterwards, another one in every trial too: the same people
+    with other labels.
+
+    Attributes
+    ----------
+    n : int
+    xx : array, shape (t, d, d)
+        ``X'X``.
+    xe : array, shape (t, d)
+        ``X'e`` for noise e of variance 1.
+    ee : array, shape (t,)
+        ``e'e``.
+    """
+
+    n: int
+    xx: Array
+    xe: Array
+    ee: Array
+
+    def labelled(self, view: Indices, theta: Array, noise: float) -> Moments:
+        """Moments of who sees ``view`` when ``y = x' theta + noise e``, theta (d,) or (t, d)."""
+        xx_theta = (self.xx @ theta[..., None])[..., 0]
+        xy = xx_theta + noise * self.xe
+        yy = ((xx_theta + 2 * noise * self.xe) * theta).sum(axis=-1) + noise**2 * self.ee
+        # y'y is a sum of squares, but rounding may not know.
+        return Moments(
+            self.n, self.xx[..., view[:, None], view], xy[..., view], np.maximum(yy, 0.0)
+        )
+
+
+def complete_sums(
+    rng: np.random.Generator,
+    noise_rng: np.random.Generator,
+    law: FeatureLaw,
+    root: Array,
+    trials: int,
+    n: int,
+    stop: Callable[[], bool],
+) -> CompleteSums:
+    """Draw n samples with all features, for Gaussian ones exactly and without the samples.
+
+    Parameters
+    ----------
+    rng, noise_rng : Generator
+        Of features and of noise, apart, so that another law keeps the noise.
+    root : array, shape (d, d)
+        Symmetric square root of the covariance.
+    """
+    d = len(root)
+    if law.is_gaussian:
+        white = wishart_root(rng, trials, n, d)
+        rank = white.shape[1]
+        coloured = white @ root
+        z = noise_rng.standard_normal((trials, rank))
+        chi = noise_rng.chisquare(n - rank, size=trials) if n > rank else 0.0
+        xe = (z[:, None, :] @ coloured)[:, 0, :]
+        return CompleteSums(n, transpose(coloured) @ coloured, xe, (z**2).sum(axis=1) + chi)
+    xx, xe, ee = np.zeros((trials, d, d)), np.zeros((trials, d)), np.zeros(trials)
+    piece = max(1, PIECE // (trials * d))
+    for start in range(0, n, piece):
+        if stop():
+            raise StoppedError
+        count = min(piece, n - start)
+        x = law.white(rng, (trials, count, d)) @ root
+        e = noise_rng.standard_normal((trials, count))
+        xx += transpose(x) @ x
+        xe += (e[:, None, :] @ x)[:, 0, :]
+        ee += (e**2).sum(axis=1)
+    return CompleteSums(n, xx, xe, ee)
+
+
 class Collecting:
     """Agents with views of one size in a stack of trials, collecting more and more samples.
 
