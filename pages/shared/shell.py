@@ -97,10 +97,7 @@ def heading(title: str, parts: Mapping[str, str]) -> str:
     with left:
         words(f"# {title}")
     with right:
-        return options.pick(
-            "part", "Show", list(parts), next(iter(parts)), words=parts.__getitem__,
-            widget=st.segmented_control, label_visibility="collapsed",
-        )  # fmt: skip
+        return options.segments("part", "Show", parts, label_visibility="collapsed")
 
 
 def problem_of(scenario: Scenario) -> Problem | None:
