@@ -254,7 +254,9 @@ def grid(
     middle = np.sqrt(saved / growth) if saved > 0 and growth > 1e-9 * saved else 0.3
     sizes = np.clip(middle, 1e-4, 1.0) * np.geomspace(1 / 8, 4, points)
     if disturbance == "unlabelled":
-        sizes = np.clip(d / sizes**2, np.ceil(1.1 * d) + 1, 1e9)
+        # The same errors in samples, d / size^2, as far as they are more than features.
+        most, fewest = d / sizes[0] ** 2, max(d / sizes[-1] ** 2, 1.1 * d + 1)
+        sizes = np.geomspace(max(min(most, 1e9), 10 * fewest), fewest, points)
         return tuple(dict.fromkeys(float(_rounded(size)) for size in sizes))
     return tuple(float(f"{size:.2g}") for size in sizes)
 

@@ -21,7 +21,7 @@ from pages.shared.subject import Subject
 PARTS = {
     "helps": "Who helps whom",
     "measure": "What to measure",
-    "samples": "How many samples",
+    "samples": "Samples",
     "robust": "Robustness",
 }
 ORDERS = 200
@@ -33,7 +33,7 @@ MOST_RAW, MOST_RAW_TRIALS = 300_000, 50
 
 
 def main() -> None:
-    with page(world=subject.is_sidebars()) as scenario:
+    with page(world=subject.is_sidebars) as scenario:
         part = heading("What if", PARTS)
         asked = subject.pick(scenario)
         if asked is None:
@@ -189,7 +189,7 @@ def measure(asked: Subject) -> None:
         show(
             figures.feature_gains(
                 frame, f"{whose}_share", asked.problem.agents, len(asked.measures),
-                title="How far errors fall if an agent saw one more feature", **names,
+                title="What one more feature would gain", **names,
             ),
             key="measure",
             alt="Heatmap of agents by features: what seeing one more gains.",
@@ -356,7 +356,9 @@ def robust(asked: Subject) -> None:
 def robust_controls(asked: Subject, able: list[int]) -> tuple[str, str | int, int, int, float]:
     """Which assumption is broken, whose error is judged, who is shifted, trials, and n."""
     problem, n = asked.problem, asked.n
-    first, second, third, fourth = st.columns([1.5, 1.2, 1.2, 1], vertical_alignment="bottom")
+    shifting = options.get("wrong", "unlabelled") == "shift"
+    widths = [1.5, 1.2, 1.2, 1] if shifting else [1.5, 1.2, 1]
+    first, second, *others = st.columns(widths, vertical_alignment="bottom")
     with first:
         kind = options.pick(
             "wrong", "What is wrong", list(DISTURBANCES), "unlabelled",
@@ -375,12 +377,12 @@ def robust_controls(asked: Subject, able: list[int]) -> tuple[str, str | int, in
     leans = missed.sum(axis=0) if target == "everybody" else missed[target]
     shifted = int(leans.argmax())
     if kind == "shift":
-        with third:
+        with others[0]:
             shifted = options.pick(
                 "shifted", "Whose θ is another", range(problem.agents), shifted,
                 words=lambda i: starting(asked.agents[i]),
             )  # fmt: skip
-    with fourth:
+    with others[-1]:
         trials = options.pick("trials", "Trials", TRIALS, 50, widget=st.select_slider)
     if kind in ("tails", "clusters"):
         most = max(MOST_RAW // (problem.agents * problem.dimension), 4 * int(problem.sizes.max()))
@@ -407,7 +409,7 @@ def draw_robust(asked: Subject, found: Robustness) -> None:
             title=robust_title(even),
             falling=disturbance.falling,
             break_even=ends,
-            said="" if ends is None else f"break-even {number(ends[0])}",
+            said="" if ends is None else f"break-even {size(found, ends[0])}",
         ),
         key="robust",
         alt="Error of every method over that of working alone, against the disturbance.",
@@ -420,6 +422,7 @@ def draw_robust(asked: Subject, found: Robustness) -> None:
         + f"    target={found.target!r}, shifted={found.shifted}, seed={asked.seed},\n)\n"
         + "print(result.break_even)\nframe = result.frame\nprint(frame)\n",
     )
+    words(others_in_words(found))
     for method, reason in found.notes.items():
         words(f"{figures.label(method)} is missing: {reason}.")
 
@@ -446,77 +449,91 @@ def robust_in_words(asked: Subject, found: Robustness) -> str:
     even = found.break_even
     if even is None:
         return f"**How long does COLLAB stay ahead of {whose}?**"
-    said = [f"**COLLAB {fate(asked, found, even, whose)}**{interval(even)}."]
+    match even.kind:
+        case "inside":
+            fate = f"stays ahead of {whose} until {beyond(asked, found, even.value)}"
+        case "beyond":
+            fate = f"stays ahead of {whose} all along, even with {at(asked, found, -1)}"
+        case "before":
+            fate = f"is behind {whose} already with {at(asked, found, 0)}"
+        case "equal":
+            fate = f"is no other than {whose}, whatever is wrong"
+        case _:
+            fate = f"is not ahead of {whose}, even undisturbed"
+    said = f"**COLLAB {fate}**{interval(found, even)}."
     half = found.crossing("collab", 0.5)
-    if even.kind in ("inside", "beyond", "before") and half is not None:
-        start = found.frame[found.frame["method"] == "collab"].iloc[0]["ratio"]
-        gone = "more than half of the advantage is left to the end"
-        if half.value is not None:
-            gone = f"half of the advantage is gone once {beyond(asked, found, half.value)}"
-        elif half.kind == "before":
-            gone = "half of the advantage is gone at the least disturbance tried"
-        said.append(f"Undisturbed, its error is {number(start)} of that alone; {gone}.")
-    others = [
-        f"{figures.label(method)} {fate(asked, found, other, 'it')}"
-        for method in ("collab_plus", "imputation")
-        if (other := found.crossing(method)) is not None and even.kind != "equal"
-    ]
-    said += [f"{other}." for other in others]
+    if even.kind in ("never", "equal") or half is None:
+        return said
+    start = found.frame[found.frame["method"] == "collab"].iloc[0]["ratio"]
+    gone = "more than half of the advantage is left to the end"
+    if half.value is not None:
+        gone = f"half of the advantage is gone once {beyond(asked, found, half.value)}"
+    elif half.kind == "before":
+        gone = f"half of the advantage is gone already with {at(asked, found, 0)}"
+    return f"{said} Undisturbed, its error is {start:.3g} of that alone; {gone}."
+
+
+def others_in_words(found: Robustness) -> str:
+    """The other methods' break-evens, and how all this was found."""
+    said = []
+    for method in ("collab_plus", "imputation"):
+        even = found.crossing(method)
+        if even is not None and even.kind != "equal":
+            fate = {
+                "inside": f"breaks even at {size(found, even.value or 0.0)}",
+                "beyond": "stays ahead all along",
+                "before": "is behind from the least disturbance on",
+                "never": "is not ahead even undisturbed",
+            }[even.kind]
+            said.append(f"{figures.label(method)} {fate}.")
     trials = "1 trial" if found.done == 1 else f"{found.done} trials"
     said.append(f"Simulated, {trials}, every method on the same draws.")
+    if found.theory and found.disturbance in ("unlabelled", "perturbed", "shift"):
+        said.append("The dotted curve is the formulas' answer for COLLAB.")
     return " ".join(said)
 
 
-def fate(asked: Subject, found: Robustness, even: BreakEven, whose: str) -> str:
-    """What becomes of a method's advantage, after its name."""
-    match even.kind:
-        case "inside":
-            return f"stays ahead of {whose} until {beyond(asked, found, even.value)}"
-        case "beyond":
-            return f"stays ahead of {whose} all along, even at {number(found.values[-1])}"
-        case "before":
-            return f"is behind {whose} already at {number(found.values[0])}"
-        case "equal":
-            return f"is no other than {whose}, whatever is wrong"
-        case _:
-            return f"is not ahead of {whose}, even undisturbed"
+def size(found: Robustness, value: float) -> str:
+    """A size of the disturbance as a number: whole for samples, three digits otherwise."""
+    return f"{value:,.0f}" if found.disturbance == "unlabelled" else f"{value:.3g}"
+
+
+def at(asked: Subject, found: Robustness, place: int) -> str:
+    """One disturbance of the grid, in words."""
+    number = size(found, found.values[place])
+    return {
+        "unlabelled": f"Σ from {number} unlabelled samples",
+        "perturbed": f"an error of ε = {number} in Σ",
+        "tails": f"an excess kurtosis of {number}",
+        "clusters": f"clusters {number} apart",
+        "shift": f"{asked.agents[found.shifted]} off by {number} standard deviations of the label",
+    }[found.disturbance]
 
 
 def beyond(asked: Subject, found: Robustness, value: float) -> str:
     """A disturbance of more than this, in words."""
-    size = number(value)
-    match found.disturbance:
-        case "unlabelled":
-            return f"Σ comes from fewer than {size} unlabelled samples"
-        case "perturbed":
-            alike = number(np.ceil(asked.problem.dimension / value**2))
-            return f"Σ is wrong by more than ε = {size}, as one from {alike} samples would be"
-        case "tails":
-            return f"the features' excess kurtosis is above {size}"
-        case "clusters":
-            return f"the features' two clusters are more than {size} apart"
-        case _:
-            return (
-                f"{asked.agents[found.shifted]}'s predictions are off by more than {size} standard "
-                "deviations of the label"
-            )
+    number = size(found, value)
+    alike = f"{np.ceil(asked.problem.dimension / value**2):,.0f}"
+    return {
+        "unlabelled": f"Σ comes from fewer than {number} unlabelled samples",
+        "perturbed": f"Σ is wrong by more than ε = {number}, roughly as one from {alike} samples",
+        "tails": f"the features' excess kurtosis is above {number}",
+        "clusters": f"the features' two clusters are more than {number} apart",
+        "shift": f"{asked.agents[found.shifted]}'s predictions are off by more than {number} "
+        "standard deviations of the label",
+    }[found.disturbance]
 
 
-def interval(even: BreakEven) -> str:
+def interval(found: Robustness, even: BreakEven) -> str:
     """The break-even's interval, as far as the grid shows it."""
-    if even.kind == "beyond":
-        return "" if even.early is None else f" (from {number(even.early)} on, by less than chance)"
+    if even.kind == "beyond" and even.early is not None:
+        return f" (beyond {size(found, even.early)}, by no more than chance)"
     if even.kind != "inside":
         return ""
     ends = sorted(end for end in (even.early, even.late) if end is not None)
     if len(ends) == 2:
-        return f" (95% interval {number(ends[0])} to {number(ends[1])})"
+        return f" (95% interval {size(found, ends[0])} to {size(found, ends[1])})"
     return " (its 95% interval goes beyond the grid)"
-
-
-def number(value: float) -> str:
-    """Three digits, or all of a large one."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 HELPS_FORMULA = """

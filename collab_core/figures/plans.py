@@ -16,6 +16,9 @@ from .style import PALETTE, Trace, cut, feature_names, figure, log_axis, tick_st
 #: From almost the page's own colour to the blue of COLLAB.
 BLUES = [[0.0, "#E6EEF4"], [1.0, "#0068A8"]]
 
+#: Tiny errors as powers of ten: nobody reads 500µ as an error.
+SMALL = {"exponentformat": "power"}
+
 
 def rises(
     matrix: ArrayLike, *, title: str, height: int = 460, agents: Sequence[str] | None = None
@@ -109,7 +112,7 @@ def fair_shares(
         title=title,
         height=height,
         x=_ordered_axis("largest share first", agents),
-        y={"title": {"text": "error saved, by fair share"}},
+        y={"title": {"text": "error saved, by fair share"}, **SMALL},
     )
 
 
@@ -192,7 +195,7 @@ def plan(frame: pd.DataFrame, names: Sequence[str], *, title: str, height: int =
         title=title,
         height=height,
         x={"title": {"text": "features added"}, "dtick": tick_step(len(frame))},
-        y={"title": {"text": "expected error"}, "rangemode": "tozero"},
+        y={"title": {"text": "expected error"}, "rangemode": "tozero", **SMALL},
     )
 
 
@@ -242,5 +245,5 @@ def budget(
         title=title,
         height=height,
         x=_ordered_axis("most useful first", agents),
-        y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero"},
+        y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero", **SMALL},
     )

@@ -18,7 +18,7 @@ def advantage(
     *,
     axis: str,
     title: str,
-    height: int = 460,
+    height: int = 430,
     falling: bool = False,
     break_even: tuple[float, float | None, float | None] | None = None,
     said: str = "",
@@ -40,12 +40,13 @@ def advantage(
     """
     known = frame[(frame["method"] != "local") & frame["value"].notna() & (frame["value"] > 0)]
     undisturbed = frame[(frame["method"] == "collab") & ~(frame["value"] > 0).fillna(False)]
-    reference = undisturbed["theory_ratio"].fillna(undisturbed["ratio"]).dropna()
+    reference = undisturbed["ratio"].dropna()
     traces: list[Trace] = []
     for key, rows in known.groupby("method", sort=False):
         traces += _traces(str(key), rows)
     level = float(reference.iloc[0]) if len(reference) else None
     heights = known[["ratio", "theory_ratio"]].stack().dropna().to_numpy(dtype=float)
+    heights = np.append(heights, [1.0, level or 1.0])
     x = log_axis(axis, known["value"].to_numpy(dtype=float))
     if falling:
         x["range"] = x["range"][::-1]
@@ -54,7 +55,9 @@ def advantage(
         title=title,
         height=height,
         x=x,
-        y=log_axis("error over that of working alone", np.append(heights, [1.0, level or 1.0])),
+        y=log_axis(
+            "error over that of working alone", np.append(heights, [1.0, level or 1.0]), 0.1
+        ),
         layout={
             "margin": {"l": 10, "r": 10, "t": 44, "b": 10},
             "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
@@ -124,7 +127,7 @@ def _marks(
     if level is not None and level > 0:
         shapes.append({**across, "y0": level, "y1": level, "line": {"color": GREY, "dash": "dot"}})
         annotations.append(
-            {**written, "y": float(np.log10(level)), "yanchor": "bottom",
+            {**written, "x": 1, "xanchor": "right", "y": float(np.log10(level)), "yanchor": "top",
              "text": f"COLLAB undisturbed: {level:.3g}"}
         )  # fmt: skip
     if break_even is not None:
@@ -140,7 +143,7 @@ def _marks(
                  "line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.15)"}
             )  # fmt: skip
         annotations.append(
-            {"x": float(np.log10(value)), "yref": "paper", "y": 0.02, "yanchor": "bottom",
+            {"x": float(np.log10(value)), "yref": "paper", "y": 0.98, "yanchor": "top",
              "xanchor": "right", "xshift": -6, "showarrow": False, "text": said}
         )  # fmt: skip
     return {"shapes": shapes, "annotations": annotations}

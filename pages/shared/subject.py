@@ -104,13 +104,13 @@ class Subject:
 
 def pick(scenario: Scenario) -> Subject | None:
     """Let a person choose the world; None after saying why there is none."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    left, right = st.columns([1, 1.6], vertical_alignment="bottom")
+    with left:
         world = options.segments("world", "World", WORLDS)
-        if world == "census":
+    if world == "census":
+        with right:
             return of_census()
-    if world == "table":
-        return of_table()
-    return of_scenario(scenario)
+    return of_table() if world == "table" else of_scenario(scenario)
 
 
 def is_sidebars() -> bool:
@@ -143,13 +143,13 @@ def built_in() -> CensusSums:
 def of_census() -> Subject | None:
     """Real states, the paper's pattern of questions."""
     sums = built_in()
-    states = options.several(
-        "states", "States as agents", sums.states, USUAL, most=MOST_STATES,
-        words=census.STATE_NAMES.__getitem__,
-    )  # fmt: skip
-    people = options.pick(
-        "people", "People of each", PEOPLE, 0, words=lambda n: f"{n:,}" if n else "as many as are"
-    )
+    left, right = st.columns([1.9, 1], vertical_alignment="bottom")
+    with left:
+        states = options.several("states", "States", sums.states, USUAL, most=MOST_STATES)
+    with right:
+        people = options.pick(
+            "people", "People of each", PEOPLE, 0, words=lambda n: f"{n:,}" if n else "all"
+        )
     if not states:
         error_box("Pick at least one state.")
         return None
