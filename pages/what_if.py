@@ -386,11 +386,6 @@ def robust_controls(asked: Subject, able: list[int]) -> tuple[str, str | int, in
         trials = options.pick("trials", "Trials", TRIALS, 50, widget=st.select_slider)
     if kind in ("tails", "clusters"):
         most = max(MOST_RAW // (problem.agents * problem.dimension), 4 * int(problem.sizes.max()))
-        if n > most or trials > MOST_RAW_TRIALS:
-            words(
-                "Features that are not Gaussian are drawn one by one: at most "
-                f"{MOST_RAW_TRIALS} trials, and {most:,} samples an agent."
-            )
         n, trials = min(n, most), min(trials, MOST_RAW_TRIALS)
     return kind, target, shifted, trials, n
 
@@ -422,7 +417,7 @@ def draw_robust(asked: Subject, found: Robustness) -> None:
         + f"    target={found.target!r}, shifted={found.shifted}, seed={asked.seed},\n)\n"
         + "print(result.break_even)\nframe = result.frame\nprint(frame)\n",
     )
-    words(others_in_words(found))
+    words(others_in_words(asked, found))
     for method, reason in found.notes.items():
         words(f"{figures.label(method)} is missing: {reason}.")
 
@@ -473,7 +468,7 @@ def robust_in_words(asked: Subject, found: Robustness) -> str:
     return f"{said} Undisturbed, its error is {start:.3g} of that alone; {gone}."
 
 
-def others_in_words(found: Robustness) -> str:
+def others_in_words(asked: Subject, found: Robustness) -> str:
     """The other methods' break-evens, and how all this was found."""
     said = []
     for method in ("collab_plus", "imputation"):
@@ -490,6 +485,12 @@ def others_in_words(found: Robustness) -> str:
     said.append(f"Simulated, {trials}, every method on the same draws.")
     if found.theory and found.disturbance in ("unlabelled", "perturbed", "shift"):
         said.append("The dotted curve is the formulas' answer for COLLAB.")
+    if found.disturbance in ("tails", "clusters"):
+        said.append(
+            "Features that are not Gaussian are drawn one by one, so there are at most "
+            f"{MOST_RAW_TRIALS} trials"
+            + (f" and {found.n:,.0f} samples an agent." if found.n < asked.n else ".")
+        )
     return " ".join(said)
 
 
@@ -506,7 +507,8 @@ def at(asked: Subject, found: Robustness, place: int) -> str:
         "perturbed": f"an error of ε = {number} in Σ",
         "tails": f"an excess kurtosis of {number}",
         "clusters": f"clusters {number} apart",
-        "shift": f"{asked.agents[found.shifted]} off by {number} standard deviations of the label",
+        "shift": f"{asked.agents[found.shifted]}'s relation {number} standard deviations of the "
+        "label away",
     }[found.disturbance]
 
 
@@ -519,8 +521,8 @@ def beyond(asked: Subject, found: Robustness, value: float) -> str:
         "perturbed": f"Σ is wrong by more than ε = {number}, roughly as one from {alike} samples",
         "tails": f"the features' excess kurtosis is above {number}",
         "clusters": f"the features' two clusters are more than {number} apart",
-        "shift": f"{asked.agents[found.shifted]}'s predictions are off by more than {number} "
-        "standard deviations of the label",
+        "shift": f"{asked.agents[found.shifted]}'s relation is more than {number} standard "
+        "deviations of the label away from the others'",
     }[found.disturbance]
 
 
