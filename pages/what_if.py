@@ -418,14 +418,14 @@ def draw_robust(asked: Subject, found: Robustness) -> None:
         + "print(result.break_even)\nframe = result.frame\nprint(frame)\n",
     )
     words(others_in_words(asked, found))
-    for method, reason in found.notes.items():
-        words(f"{figures.label(method)} is missing: {reason}.")
+    for method in [method for method in found.notes if method != "collab"]:
+        words(f"{figures.label(method)} is missing: {found.notes[method]}.")
 
 
 def robust_title(even: BreakEven | None) -> str:
     """The finding in a few words."""
     if even is None:
-        return "How fast the advantage goes"
+        return "There is no COLLAB here"
     return {
         "inside": "COLLAB pays up to the dashed line",
         "beyond": "COLLAB pays all along",
@@ -443,7 +443,7 @@ def robust_in_words(asked: Subject, found: Robustness) -> str:
     )
     even = found.break_even
     if even is None:
-        return f"**How long does COLLAB stay ahead of {whose}?**"
+        return f"**COLLAB cannot be fitted here:** {found.notes.get('collab', 'no trial is done')}."
     match even.kind:
         case "inside":
             fate = f"stays ahead of {whose} until {beyond(asked, found, even.value)}"
