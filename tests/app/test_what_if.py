@@ -199,7 +199,7 @@ def test_the_census_is_disturbed(monkeypatch):
     assert_sound(app)
     assert "Illinois's own model" in said(app)
     assert "New York's relation" in said(app)
-    assert "Draws are Gaussian" in said(app)
+    assert "draws are Gaussian" in said(app)
     frame, code = frames["robust"]
     again = run_snippet(code)
     np.testing.assert_array_equal(frame["mean"].astype(float), again["mean"].astype(float))
