@@ -14,7 +14,7 @@ bounded size and summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -132,20 +132,35 @@ def raw_sums(
     stop: Callable[[], bool],
 ) -> tuple[Array, Array, Array]:
     """The same for features of any law, by drawing samples in pieces of bounded size."""
-    k, d = view.size, problem.dimension
+    k = view.size
     xx, xy, yy = np.zeros((trials, k, k)), np.zeros((trials, k)), np.zeros(trials)
+    for x, e in _pieces(rng, rng, law, root, trials, n, stop):
+        y = x @ problem.theta + problem.noise * e
+        seen = x[..., view]
+        xx += transpose(seen) @ seen
+        xy += (y[:, None, :] @ seen)[:, 0, :]
+        yy += (y**2).sum(axis=1)
+    return xx, xy, yy
+
+
+def _pieces(
+    rng: np.random.Generator,
+    noise_rng: np.random.Generator,
+    law: FeatureLaw,
+    root: Array,
+    trials: int,
+    n: int,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[Array, Array]]:
+    """Features (t, c, d) and unit noise (t, c) of n samples, so many at a time."""
+    d = len(root)
     piece = max(1, PIECE // (trials * d))
     for start in range(0, n, piece):
         if stop():
             raise StoppedError
         count = min(piece, n - start)
         x = law.white(rng, (trials, count, d)) @ root
-        y = x @ problem.theta + problem.noise * rng.standard_normal((trials, count))
-        seen = x[..., view]
-        xx += transpose(seen) @ seen
-        xy += (y[:, None, :] @ seen)[:, 0, :]
-        yy += (y**2).sum(axis=1)
-    return xx, xy, yy
+        yield x, noise_rng.standard_normal((trials, count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +225,7 @@ def complete_sums(
         xe = (z[:, None, :] @ coloured)[:, 0, :]
         return CompleteSums(n, transpose(coloured) @ coloured, xe, (z**2).sum(axis=1) + chi)
     xx, xe, ee = np.zeros((trials, d, d)), np.zeros((trials, d)), np.zeros(trials)
-    piece = max(1, PIECE // (trials * d))
-    for start in range(0, n, piece):
-        if stop():
-            raise StoppedError
-        count = min(piece, n - start)
-        x = law.white(rng, (trials, count, d)) @ root
-        e = noise_rng.standard_normal((trials, count))
+    for x, e in _pieces(rng, noise_rng, law, root, trials, n, stop):
         xx += transpose(x) @ x
         xe += (e[:, None, :] @ x)[:, 0, :]
         ee += (e**2).sum(axis=1)

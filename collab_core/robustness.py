@@ -252,7 +252,9 @@ def grid(
     saved = _local_errors(problem, n, {})[agents].mean() - variance[..., agents].mean()
     growth = bias[..., agents].mean() / small**2
     middle = np.sqrt(saved / growth) if saved > 0 and growth > 1e-9 * saved else 0.3
-    sizes = np.clip(middle, 1e-4, 1.0) * np.geomspace(1 / 8, 4, points)
+    # Beyond these a perturbed covariance is singular to a computer, and a shift is absurd.
+    highest = 3.0 if disturbance == "shift" else 0.6
+    sizes = np.clip(middle, 1e-4, highest) * np.geomspace(1 / 8, 4, points)
     if disturbance == "unlabelled":
         # The same errors in samples, d / size^2, as far as they are more than features.
         most, fewest = d / sizes[0] ** 2, max(d / sizes[-1] ** 2, 1.1 * d + 1)

@@ -503,8 +503,14 @@ def others_in_words(asked: Subject, found: Robustness) -> str:
     said.append(f"Simulated, {trials}, every method on the same draws.")
     if found.theory and found.disturbance in ("unlabelled", "perturbed", "shift"):
         said.append("The dotted curve is the formulas' answer for COLLAB.")
+    if found.disturbance == "shift":
+        said.append(
+            "COLLAB counts an agent less whose residual grows; COLLAB+ takes that residual for "
+            "evidence about θ, which can mislead it."
+        )
     if found.disturbance in ("tails", "clusters"):
         said.append(
+            "COLLAB is consistent whatever the law; only its weights are tuned to Gaussian ones. "
             "Features that are not Gaussian are drawn one by one, so there are at most "
             f"{MOST_RAW_TRIALS} trials"
             + (f" and {found.n:,.0f} samples an agent." if found.n < asked.n else ".")

@@ -85,7 +85,7 @@ class Subject:
         digest = hashlib.blake2b(digest_size=16)
         for part in (problem.covariance, problem.theta, problem.shares, problem.mask):
             digest.update(np.ascontiguousarray(part).tobytes())
-        text = repr((problem.agents, problem.noise, self.n, self.groups))
+        text = repr((problem.agents, problem.noise, self.n, self.groups, self.seed))
         digest.update(text.encode())
         return digest.hexdigest()
 

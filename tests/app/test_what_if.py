@@ -120,6 +120,13 @@ def test_the_break_even_is_said_and_marked():
     assert f"break-even {even.value:.3g}" in str(spec["layout"]["annotations"])
 
 
+def test_a_link_shows_the_figure_alone():
+    query = SMALL.to_query() | {"part": "robust", "trials": "20", "figure": "robust"}
+    app = finished(open_page(PAGE, query | {"controls": "n"}), "robust")
+    assert len(assert_sound(app)) == 1
+    assert "stays ahead" not in said(app)
+
+
 def test_the_words_are_the_numbers():
     problem = SMALL.problem()
     matrix = planning.who_helps_whom(problem, SMALL.n)
