@@ -211,6 +211,22 @@ def test_undisturbed_is_the_simulation_of_the_other_page():
         assert abs(mine.mean() - other.mean()) < slack, method
 
 
+def test_unlabelled_samples_are_those_of_the_other_page_and_nested():
+    problem = random_problem(np.random.default_rng(1), shares=True)
+    found = robustness.curve(problem, 60, 400, "unlabelled", [90, 30], 1)
+    for place, count in ((1, 90), (2, 30)):
+        curve = cc.simulate.error_curve(
+            problem, [60], 400, ["collab", "imputation"], 1, sigma="unlabelled", unlabelled=count
+        )
+        for method in curve.methods:
+            mine, other = found.errors[method][:, place], curve.errors[method][60]
+            slack = 4.5 * np.hypot(mine.std(), other.std()) / np.sqrt(400)
+            assert abs(mine.mean() - other.mean()) < slack, (method, count)
+    # The first 30 of 90 people are the same 30 by themselves.
+    alone = robustness.curve(problem, 60, 400, "unlabelled", [30], 1)
+    assert_array_equal(found.errors["collab"][:, 2], alone.errors["collab"][:, 1])
+
+
 def test_the_same_seed_gives_the_same_numbers_on_any_executor():
     problem = random_problem(np.random.default_rng(1))
     runs = []
