@@ -79,12 +79,12 @@ DISTURBANCES: dict[str, Disturbance] = {
             falling=True,
         ),
         Disturbance("perturbed", "Σ perturbed", "size ε of the error in Σ"),
-        Disturbance("tails", "Heavy tails", "excess kurtosis of the features (0 is Gaussian)"),
-        Disturbance("clusters", "Two clusters", "separation of the clusters (0 is Gaussian)"),
+        Disturbance("tails", "Heavy tails", "excess kurtosis (0 is Gaussian)"),
+        Disturbance("clusters", "Two clusters", "separation (0 is Gaussian)"),
         Disturbance(
             "shift",
             "One agent follows another θ",
-            "shift of its predictions, in standard deviations of the label",
+            "shift, in standard deviations of the label",
         ),
     )
 }
