@@ -14,7 +14,7 @@ bounded size and summed up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -132,20 +132,104 @@ def raw_sums(
     stop: Callable[[], bool],
 ) -> tuple[Array, Array, Array]:
     """The same for features of any law, by drawing samples in pieces of bounded size."""
-    k, d = view.size, problem.dimension
+    k = view.size
     xx, xy, yy = np.zeros((trials, k, k)), np.zeros((trials, k)), np.zeros(trials)
+    for x, e in _pieces(rng, rng, law, root, trials, n, stop):
+        y = x @ problem.theta + problem.noise * e
+        seen = x[..., view]
+        xx += transpose(seen) @ seen
+        xy += (y[:, None, :] @ seen)[:, 0, :]
+        yy += (y**2).sum(axis=1)
+    return xx, xy, yy
+
+
+def _pieces(
+    rng: np.random.Generator,
+    noise_rng: np.random.Generator,
+    law: FeatureLaw,
+    root: Array,
+    trials: int,
+    n: int,
+    stop: Callable[[], bool],
+) -> Iterator[tuple[Array, Array]]:
+    """Features (t, c, d) and unit noise (t, c) of n samples, so many at a time."""
+    d = len(root)
     piece = max(1, PIECE // (trials * d))
     for start in range(0, n, piece):
         if stop():
             raise StoppedError
         count = min(piece, n - start)
         x = law.white(rng, (trials, count, d)) @ root
-        y = x @ problem.theta + problem.noise * rng.standard_normal((trials, count))
-        seen = x[..., view]
-        xx += transpose(seen) @ seen
-        xy += (y[:, None, :] @ seen)[:, 0, :]
-        yy += (y**2).sum(axis=1)
-    return xx, xy, yy
+        yield x, noise_rng.standard_normal((trials, count))
+
+
+@dataclass(frozen=True, eq=False)
+class CompleteSums:
+    """Sums of n samples with all features and of their unit noise, before labels are made of them.
+
+    Any relation can be laid on them afterwards, another one in every trial too: the same people
+    with other labels.
+
+    Attributes
+    ----------
+    n : int
+    xx : array, shape (t, d, d)
+        ``X'X``.
+    xe : array, shape (t, d)
+        ``X'e`` for noise e of variance 1.
+    ee : array, shape (t,)
+        ``e'e``.
+    """
+
+    n: int
+    xx: Array
+    xe: Array
+    ee: Array
+
+    def labelled(self, view: Indices, theta: Array, noise: float) -> Moments:
+        """Moments of who sees ``view`` when ``y = x' theta + noise e``, theta (d,) or (t, d)."""
+        xx_theta = (self.xx @ theta[..., None])[..., 0]
+        xy = xx_theta + noise * self.xe
+        yy = ((xx_theta + 2 * noise * self.xe) * theta).sum(axis=-1) + noise**2 * self.ee
+        # y'y is a sum of squares, but rounding may not know.
+        return Moments(
+            self.n, self.xx[..., view[:, None], view], xy[..., view], np.maximum(yy, 0.0)
+        )
+
+
+def complete_sums(
+    rng: np.random.Generator,
+    noise_rng: np.random.Generator,
+    law: FeatureLaw,
+    root: Array,
+    trials: int,
+    n: int,
+    stop: Callable[[], bool],
+) -> CompleteSums:
+    """Draw n samples with all features, for Gaussian ones exactly and without the samples.
+
+    Parameters
+    ----------
+    rng, noise_rng : Generator
+        Of features and of noise, apart, so that another law keeps the noise.
+    root : array, shape (d, d)
+        Symmetric square root of the covariance.
+    """
+    d = len(root)
+    if law.is_gaussian:
+        white = wishart_root(rng, trials, n, d)
+        rank = white.shape[1]
+        coloured = white @ root
+        z = noise_rng.standard_normal((trials, rank))
+        chi = noise_rng.chisquare(n - rank, size=trials) if n > rank else 0.0
+        xe = (z[:, None, :] @ coloured)[:, 0, :]
+        return CompleteSums(n, transpose(coloured) @ coloured, xe, (z**2).sum(axis=1) + chi)
+    xx, xe, ee = np.zeros((trials, d, d)), np.zeros((trials, d)), np.zeros(trials)
+    for x, e in _pieces(rng, noise_rng, law, root, trials, n, stop):
+        xx += transpose(x) @ x
+        xe += (e[:, None, :] @ x)[:, 0, :]
+        ee += (e**2).sum(axis=1)
+    return CompleteSums(n, xx, xe, ee)
 
 
 class Collecting:

@@ -73,8 +73,10 @@ class FeatureLaw:
         """Draw samples of unit covariance; the last axis of ``shape`` is the features."""
         match self.name:
             case "student_t":
+                # Normals first: with one seed, other degrees of freedom (and none) share them.
                 freedom = self.degrees_of_freedom
-                return rng.standard_t(freedom, size=shape) * np.sqrt((freedom - 2) / freedom)
+                normals = rng.standard_normal(shape)
+                return normals * np.sqrt((freedom - 2) / 2 / rng.standard_gamma(freedom / 2, shape))
             case "uniform":
                 return rng.uniform(-np.sqrt(3), np.sqrt(3), size=shape)
             case "rademacher":

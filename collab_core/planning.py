@@ -8,6 +8,7 @@ a change of K by one small matrix.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import factorial
 
@@ -176,19 +177,48 @@ def _along(world: Consortium, order: np.ndarray) -> Array:
     return added
 
 
-def next_features(problem: Problem, n: float) -> pd.DataFrame:
+#: Columns that belong together, such as the levels of one question: index lists.
+Groups = Sequence[Sequence[int]]
+
+
+def feature_groups(d: int, groups: Groups | None) -> list[np.ndarray]:
+    """Groups of columns as index arrays; every feature by itself where none are given."""
+    if groups is None:
+        return list(np.arange(d)[:, None])
+    checked = [
+        np.array([whole("groups", j, low=0, high=d - 1) for j in part], dtype=np.intp)
+        for part in groups
+    ]
+    counts = np.bincount([j for part in checked for j in part], minlength=d)
+    if (counts != 1).any():
+        wrong = int(np.flatnonzero(counts != 1)[0])
+        raise ValueError(
+            f"groups must hold every feature once, but {wrong} is in {counts[wrong]:g}"
+        )
+    return checked
+
+
+def next_features(problem: Problem, n: float, groups: Groups | None = None) -> pd.DataFrame:
     """What is gained if an agent started to see one more feature, a row for each that it does not.
+
+    Parameters
+    ----------
+    groups : list of index lists, optional
+        Features that come together, such as the levels of one question, each in one group: an
+        agent then gets all of a group, and groups are what is counted.
 
     Returns
     -------
     DataFrame
-        ``agent`` and ``feature`` (counted from 1), ``own`` (fall of the agent's own expected
-        error, what it could never explain included) and ``everybody`` (fall of the sum of all
-        agents' errors), both in error units, and ``own_share``, ``everybody_share`` of what these
-        errors are now.
+        ``agent`` and ``feature`` (or group; counted from 1), ``own`` (fall of the agent's own
+        expected error, what it could never explain included) and ``everybody`` (fall of the sum of
+        all agents' errors), both in error units, and ``own_share``, ``everybody_share`` of what
+        these errors are now.
     """
     world = Consortium(problem, n)
-    agents, features = np.nonzero(~problem.mask)
+    parts = feature_groups(problem.dimension, groups)
+    unseen_parts = np.array([(~problem.mask[:, part]).any(axis=1) for part in parts]).T
+    agents, features = np.nonzero(unseen_parts)
     if agents.size == 0:
         names = ["agent", "feature", "own", "everybody", "own_share", "everybody_share"]
         return pd.DataFrame(columns=names)
@@ -197,7 +227,7 @@ def next_features(problem: Problem, n: float) -> pd.DataFrame:
     information = np.broadcast_to(problem.information, (agents.size, d, d)).copy()
     wider_inverses, irreducible = [], np.empty(agents.size)
     for row, (i, j) in enumerate(zip(agents.tolist(), features.tolist(), strict=True)):
-        view = np.sort(np.append(problem.views[i], j))
+        view = np.union1d(problem.views[i], parts[j])
         local = np.linalg.inv(problem.covariance[np.ix_(view, view)])
         best = local @ problem.phi[view]
         unseen = problem.theta.copy()
@@ -227,22 +257,30 @@ def next_features(problem: Problem, n: float) -> pd.DataFrame:
     )
 
 
-def with_feature(problem: Problem, agent: int, feature: int) -> Problem:
-    """The same world in which an agent sees one more feature (both counted from 0)."""
+def with_feature(problem: Problem, agent: int, feature: int | Sequence[int]) -> Problem:
+    """The same world in which an agent sees one more feature, or several (counted from 0)."""
     agent = agent_index(agent, problem.agents)
-    feature = whole("feature", feature, low=0, high=problem.dimension - 1)
+    more = [
+        whole("feature", int(j), low=0, high=problem.dimension - 1) for j in np.atleast_1d(feature)
+    ]
     views = [np.asarray(view) for view in problem.views]
-    views[agent] = np.union1d(views[agent], [feature])
+    views[agent] = np.union1d(views[agent], more)
     return Problem(problem.covariance, problem.theta, problem.noise, views, problem.shares)
 
 
 def plan_features(
-    problem: Problem, n: float, additions: int, goal: str | int = "everybody"
+    problem: Problem,
+    n: float,
+    additions: int,
+    goal: str | int = "everybody",
+    groups: Groups | None = None,
 ) -> pd.DataFrame:
     """Greedy plan: one feature of one agent after the other, each time the most useful.
 
     Parameters
     ----------
+    groups : list of index lists, optional
+        Features that come together, as in `next_features`.
     goal : str or int
         ``"everybody"`` for the sum of all agents' errors, or an agent counted from 0.
 
@@ -251,10 +289,10 @@ def plan_features(
     DataFrame
         ``step`` (0 is now), ``agent``, ``feature`` (counted from 1; 0 at step 0) and ``error``.
     """
-    current = problem
+    current, parts = problem, feature_groups(problem.dimension, groups)
     rows = [{"step": 0, "agent": 0, "feature": 0, "error": _goal_error(problem, n, goal)}]
     for step in range(1, whole("additions", additions, low=0) + 1):
-        options = next_features(current, n)
+        options = next_features(current, n, groups)
         if options.empty:
             break
         column = "everybody"
@@ -265,7 +303,7 @@ def plan_features(
                 break
         best = options.iloc[int(options[column].to_numpy().argmax())]
         agent, feature = int(best["agent"]), int(best["feature"])
-        current = with_feature(current, agent - 1, feature - 1)
+        current = with_feature(current, agent - 1, parts[feature - 1].tolist())
         rows.append(
             {"step": step, "agent": agent, "feature": feature,
              "error": _goal_error(current, n, goal)}

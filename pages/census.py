@@ -3,10 +3,8 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -19,11 +17,9 @@ from pages.shared import options, run, state
 from pages.shared.panel import columns, show
 from pages.shared.say import error_box, words
 from pages.shared.shell import heading, page
+from pages.shared.subject import BUILT_IN, DATA, USUAL, built_in
 
-DATA = Path(__file__).parents[1] / "data"
-BUILT_IN = DATA / "acs2024_moments.npz"
 PUBLISHED = DATA / "paper_census_results.csv"
-SOURCE = "ACS 2024 1-Year, sums over 1,072,864 workers of 49 states"
 
 PARTS = {
     "gains": "Who gains",
@@ -32,7 +28,6 @@ PARTS = {
     "coefficients": "Coefficients",
     "data": "Data",
 }
-USUAL = ("NY", "PA", "OH", "FL", "IL")
 PATTERNS = {
     "paper": "The paper's pattern",
     "all": "Everybody asks everything",
@@ -52,11 +47,6 @@ PAPER_METHODS = {
     "RW-Imputation": "rw_imputation",
     "Optimized-Naive-Collab": "optimized_naive_collab",
 }
-
-
-@st.cache_resource(show_spinner=False)
-def built_in() -> CensusSums:
-    return CensusSums.load(BUILT_IN, SOURCE)
 
 
 def people() -> People | None:
@@ -109,15 +99,9 @@ def pick_study(found: CensusSums) -> Study | None:
         pattern = options.pick("pattern", "Who asks what", list(PATTERNS), "paper",
                                words=PATTERNS.get)  # fmt: skip
     with second:
-        own = options.pick(
-            "model", "Model of", ("all", "own"), "all", widget=st.segmented_control,
-            words={"all": "all questions", "own": "its own"}.get,
-        )  # fmt: skip
+        own = options.segments("model", "Model of", {"all": "all questions", "own": "its own"})
     with third:
-        log = options.pick(
-            "unit", "Target", ("log", "minutes"), "log", widget=st.segmented_control,
-            words={"log": "log minutes", "minutes": "minutes"}.get,
-        )  # fmt: skip
+        log = options.segments("unit", "Target", {"log": "log minutes", "minutes": "minutes"})
     with fourth, st.popover("Grid"):
         asked = grid(found, states, pattern)
     choice = Choice(
@@ -128,15 +112,7 @@ def pick_study(found: CensusSums) -> Study | None:
 
 def study_of(found: CensusSums, choice: Choice) -> Study:
     """The study, kept as long as nothing changes: its sums are worked out once."""
-    return kept("census-study", (found.digest, choice), lambda: Study(found, choice))
-
-
-def kept(slot: str, key: object, make: Callable[[], Any]) -> Any:
-    """Something of this session that is made anew only when its key changes."""
-    held = st.session_state.get(slot)
-    if held is None or held[0] != key:
-        held = st.session_state[slot] = (key, make())
-    return held[1]
+    return state.kept("census-study", (found.digest, choice), lambda: Study(found, choice))
 
 
 def grid(found: CensusSums, states: list[str], pattern: str) -> dict[str, tuple[str, ...]]:
@@ -222,9 +198,9 @@ def code_of(study: Study) -> str:
 def gains(study: Study) -> None:
     resamples = RESAMPLES if len(study.choice.states) <= FEW_STATES else FEW_RESAMPLES
     key = (study.sums.digest, study.choice)
-    frame = kept("census-measured", key, lambda: study.measured().merge(study.gains(), "left",
+    frame = state.kept("census-measured", key, lambda: study.measured().merge(study.gains(), "left",
                  on="state", suffixes=("", "_expected")))  # fmt: skip
-    results = kept("census-results", key, lambda: study.results(resamples))
+    results = state.kept("census-results", key, lambda: study.results(resamples))
     words(gains_in_words(study, frame, results))
     left, right = columns("gains", "people", sizes=[1, 1.1])
     with left:
@@ -326,10 +302,9 @@ def against_n(study: Study) -> None:
     with second:
         recipe = "ours"
         if loaded is not None:
-            recipe = options.pick(
-                "recipe", "Recipe", ("ours", "authors"), "ours", widget=st.segmented_control,
-                words={"ours": "centred in the sample", "authors": "the authors'"}.get,
-            )  # fmt: skip
+            recipe = options.segments(
+                "recipe", "Recipe", {"ours": "centred in the sample", "authors": "the authors'"}
+            )
         else:
             st.caption(
                 "Synthetic draws: Gaussian people with each state's own moments. Load records "

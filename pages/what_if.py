@@ -1,83 +1,134 @@
-"""What if: who helps whom, what to measure next, how many samples; answers from closed formulas."""
+"""What if: who helps whom, what to measure, how many samples, and what if the model is wrong.
+
+Of the sidebar's world, of the census, or of the session's own table. Closed formulas, but for the
+last part, which is simulated.
+"""
+
+from threading import Event
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-import collab_core as cc
-from collab_core import figures, planning
-from pages.shared import options
-from pages.shared.panel import columns, scenario_code, show
+from collab_core import figures, planning, robustness
+from collab_core.robustness import DISTURBANCES, BreakEven, Robustness
+from pages.shared import options, run, subject
+from pages.shared.panel import columns, show
 from pages.shared.say import error_box, words
-from pages.shared.shell import heading, page, problem_of
+from pages.shared.shell import heading, page
+from pages.shared.subject import Subject
 
-PARTS = {"helps": "Who helps whom", "measure": "What to measure", "samples": "How many samples"}
+PARTS = {
+    "helps": "Who helps whom",
+    "measure": "What to measure",
+    "samples": "Samples",
+    "robust": "Robustness",
+}
 ORDERS = 200
 ADDITIONS = (1, 2, 3, 5, 8, 12)
 EXTRA = (100, 300, 1000, 3000, 10_000, 100_000)
+TRIALS = (20, 50, 200, 1000)
+#: Numbers in all agents' covariances, from which on a world is large.
+LARGE = 60_000
+#: Samples that are not Gaussian are drawn one by one: so many numbers a trial, and so many trials.
+MOST_RAW, MOST_RAW_TRIALS = 300_000, 50
 
 
 def main() -> None:
-    with page() as scenario:
+    with page(world=subject.is_sidebars) as scenario:
         part = heading("What if", PARTS)
-        problem = problem_of(scenario)
-        if problem is None:
+        asked = subject.pick(scenario)
+        if asked is None:
             return
         try:
-            {"helps": helps, "measure": measure, "samples": samples}[part](scenario, problem)
+            {"helps": helps, "measure": measure, "samples": samples, "robust": robust}[part](asked)
         except (ValueError, ArithmeticError) as reason:
             error_box(f"This cannot be answered: {reason}.")
+            return
+        if asked.is_real:
+            words(caveat(asked, part))
 
 
-def base_code(scenario: cc.Scenario) -> str:
-    return scenario_code(scenario) + "problem = scenario.problem()\n"
+def caveat(asked: Subject, part: str) -> str:
+    """What is assumed of real data."""
+    how = (
+        "Simulated, not measured: draws are Gaussian with these data's moments, and"
+        if part == "robust"
+        else "Expected by the formulas, not measured:"
+    )
+    return (
+        f"{asked.source} **{how} one relation holds for all,** the one fitted to everybody's data. "
+        "Where it differs from one to the other, working together gains less."
+    )
+
+
+def starting(name: str) -> str:
+    """A name at the beginning of a sentence."""
+    return name[:1].upper() + name[1:]
+
+
+def drawn_names(asked: Subject) -> dict:
+    """Names of agents for a figure, which writes numbers where there are none."""
+    return {} if asked.numbered else {"agents": asked.agents}
+
+
+def named(frame: pd.DataFrame, asked: Subject) -> pd.DataFrame:
+    """A table of numbers with the names of its agents and features beside them."""
+    more = {"agent_name": [asked.agents[int(i) - 1] if i else "" for i in frame["agent"]]}
+    if "feature" in frame:
+        more["feature_name"] = [asked.measures[int(j) - 1] if j else "" for j in frame["feature"]]
+    return frame.assign(**more)
 
 
 # Who helps whom ----------------------------------------------------------------------------------
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def helping(scenario: cc.Scenario) -> tuple[np.ndarray, planning.Shares]:
-    problem = scenario.problem()
+def helping(key: str, _asked: Subject) -> tuple[np.ndarray, planning.Shares]:
     return (
-        planning.who_helps_whom(problem, scenario.n),
-        planning.shapley(problem, scenario.n, orders=ORDERS, seed=scenario.seed),
+        planning.who_helps_whom(_asked.problem, _asked.n),
+        planning.shapley(_asked.problem, _asked.n, orders=ORDERS, seed=_asked.seed),
     )
 
 
-def helps(scenario: cc.Scenario, problem: cc.Problem) -> None:
-    matrix, shares = helping(scenario)
-    words(helps_in_words(matrix, shares, problem))
-    if problem.agents == 1:
+def helps(asked: Subject) -> None:
+    if asked.problem.agents == 1:
+        words(f"**There is only one agent, {asked.agents[0]}: nobody to help or to be helped.**")
         return
+    matrix, shares = helping(asked.key, asked)
+    words(helps_in_words(matrix, shares, asked))
     left, right = columns("helps", "shares", sizes=[1.1, 1])
-    agents = range(1, problem.agents + 1)
     with left:
-        long = pd.DataFrame(matrix, index=agents, columns=[f"without {i}" for i in agents])
+        long = pd.DataFrame(
+            matrix, index=list(asked.agents), columns=[f"without {name}" for name in asked.agents]
+        )
         show(
-            figures.rises(matrix, title="Whose error rises when an agent leaves"),
+            figures.rises(
+                matrix, title="Whose error rises when an agent leaves", **drawn_names(asked)
+            ),
             key="helps",
             alt="Heatmap of how much each agent's error rises when each other agent leaves.",
             frame=long.reset_index(names="agent"),
             formula=HELPS_FORMULA,
-            code=base_code(scenario)
-            + "frame = cc.planning.who_helps_whom(problem, scenario.n)\nprint(frame)\n",
+            code=asked.code + "frame = cc.planning.who_helps_whom(problem, n)\nprint(frame)\n",
         )
     with right:
-        frame = pd.DataFrame({"agent": agents, "share": shares.values, "error": shares.errors})
+        frame = pd.DataFrame(
+            {"agent": asked.agents, "share": shares.values, "error": shares.errors}
+        )
         show(
             figures.fair_shares(
-                shares.values, shares.errors, title="What each agent brings, by fair share"
+                shares.values, shares.errors, title="What each agent brings, by fair share",
+                **drawn_names(asked),
             ),
             key="shares",
             alt="Each agent's Shapley value of the error that working together saves.",
             frame=frame,
             formula=SHARES_FORMULA,
-            code=base_code(scenario)
-            + "shares = cc.planning.shapley(\n"
-            + f"    problem, scenario.n, orders={ORDERS}, seed=scenario.seed\n)\n"
+            code=asked.code
+            + f"shares = cc.planning.shapley(problem, n, orders={ORDERS}, seed={asked.seed})\n"
             + "frame = shares.values\nprint(frame)\n",
-        )
+        )  # fmt: skip
     if not shares.exact:
         words(
             f"With more than {planning.LARGEST_EXACT} agents, shares are averages over {ORDERS} "
@@ -85,20 +136,25 @@ def helps(scenario: cc.Scenario, problem: cc.Problem) -> None:
         )
 
 
-def helps_in_words(matrix: np.ndarray, shares: planning.Shares, problem: cc.Problem) -> str:
-    if problem.agents == 1:
-        return "**There is only one agent: nobody to help or to be helped.**"
+def helps_in_words(matrix: np.ndarray, shares: planning.Shares, asked: Subject) -> str:
     others = matrix.copy()
     np.fill_diagonal(others, 0.0)
     if others.max() < 5e-4:
         return "**Nobody would notice if anybody left:** no agent learns from another here."
     hurt, leaver = np.unravel_index(others.argmax(), others.shape)
+    said = (
+        f"**{starting(asked.agents[hurt])} leans most on {asked.agents[leaver]}: without it, its "
+        f"error rises by {others[hurt, leaver]:.1%}.** "
+    )
+    if len(matrix) == 2:
+        return said + "Of what two agents save together, each brings half by fair share."
     most = int(shares.values.argmax())
     part = shares.values[most] / shares.total if shares.total > 0 else 0.0
+    if np.ptp(shares.values) <= 1e-6 * abs(shares.total):
+        return said + f"By fair share all bring the same, {part:.1%} each."
     return (
-        f"**Agent {hurt + 1} leans most on agent {leaver + 1}: without it, its error rises by "
-        f"{others[hurt, leaver]:.1%}.** By fair share agent {most + 1} brings most, {part:.1%} of "
-        f"all that working together saves."
+        f"{said}By fair share {asked.agents[most]} brings most, {part:.1%} of all that working "
+        "together saves."
     )
 
 
@@ -106,88 +162,95 @@ def helps_in_words(matrix: np.ndarray, shares: planning.Shares, problem: cc.Prob
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def gains(scenario: cc.Scenario) -> pd.DataFrame:
-    return planning.next_features(scenario.problem(), scenario.n)
+def gains(key: str, _asked: Subject) -> pd.DataFrame:
+    return planning.next_features(_asked.problem, _asked.n, _asked.groups)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def planned(scenario: cc.Scenario, additions: int, goal: str | int) -> pd.DataFrame:
-    return planning.plan_features(scenario.problem(), scenario.n, additions, goal)
+def planned(key: str, _asked: Subject, additions: int) -> pd.DataFrame:
+    return planning.plan_features(_asked.problem, _asked.n, additions, groups=_asked.groups)
 
 
-def measure(scenario: cc.Scenario, problem: cc.Problem) -> None:
-    frame = gains(scenario)
+def measure(asked: Subject) -> None:
+    frame = gains(asked.key, asked)
     if frame.empty:
-        words("**Everybody sees everything: there is nothing more to measure.**")
+        who = "Everybody" if asked.problem.agents > 1 else starting(asked.agents[0])
+        words(f"**{who} sees everything: there is nothing more to measure.**")
         return
     left, right = st.columns(2)
     with left:
-        whose = options.pick(
-            "whose", "Gain of", ("everybody", "own"), "everybody", widget=st.segmented_control,
-            words={"everybody": "everybody", "own": "the agent itself"}.get,
-        )  # fmt: skip
+        whose = options.segments(
+            "whose", "Gain of", {"everybody": "everybody", "own": "the agent itself"}
+        )
     with right:
         additions = options.pick(
             "additions", "Features to plan", ADDITIONS, 5, widget=st.select_slider
         )
-    best = frame.sort_values(whose, ascending=False).head(5)
-    words(measure_in_words(best, whose))
+    words(measure_in_words(frame, whose, asked))
     first, second = columns("measure", "plan", sizes=[1.2, 1])
+    names = {} if asked.numbered else {"agents": asked.agents, "features": asked.measures}
+    together = "" if asked.groups is None else f", groups={[list(g) for g in asked.groups]}"
     with first:
         show(
             figures.feature_gains(
-                frame, f"{whose}_share", problem.agents, problem.dimension,
-                title="How far errors fall if an agent saw one more feature",
+                frame, f"{whose}_share", asked.problem.agents, len(asked.measures),
+                title="What one more feature would gain", **names,
             ),
             key="measure",
             alt="Heatmap of agents by features: what seeing one more gains.",
-            frame=frame,
+            frame=named(frame, asked),
             formula=MEASURE_FORMULA,
-            code=base_code(scenario)
-            + "frame = cc.planning.next_features(problem, scenario.n)\nprint(frame)\n",
+            code=asked.code
+            + f"frame = cc.planning.next_features(problem, n{together})\nprint(frame)\n",
         )  # fmt: skip
     with second:
-        plan = planned(scenario, additions, "everybody")
-        steps = [
-            "now" if row.step == 0 else f"agent {row.agent} sees x{row.feature}"
-            for row in plan.itertuples()
-        ]
+        plan = planned(asked.key, asked, additions)
+        steps = ["now", *(addition(row, asked) for row in plan.iloc[1:].itertuples())]
         fall = 1 - plan["error"].iloc[-1] / plan["error"].iloc[0]
+        count = "One addition" if len(plan) == 2 else f"{len(plan) - 1} additions"
         show(
-            figures.plan(
-                plan, steps, title=f"{len(plan) - 1} additions: all errors fall by {fall:.1%}"
-            ),
+            figures.plan(plan, steps, title=f"{count}: all errors fall by {fall:.1%}"),
             key="plan",
             alt="The sum of all agents' errors after each addition of a greedy plan.",
-            frame=plan.assign(adds=steps),
+            frame=named(plan, asked),
             formula=PLAN_FORMULA,
-            code=base_code(scenario)
-            + f"frame = cc.planning.plan_features(problem, scenario.n, {additions})\n"
+            code=asked.code
+            + f"frame = cc.planning.plan_features(problem, n, {additions}{together})\n"
             + "print(frame)\n",
         )
     words("**The plan:** " + ", then ".join(steps[1:]) + ".")
 
 
-def measure_in_words(best: pd.DataFrame, whose: str) -> str:
+def addition(row: tuple, asked: Subject) -> str:
+    """One addition in words: "Ohio sees Age"."""
+    return f"{asked.agents[int(row.agent) - 1]} sees {asked.measures[int(row.feature) - 1]}"
+
+
+def measure_in_words(frame: pd.DataFrame, whose: str, asked: Subject) -> str:
+    best = frame.sort_values(whose, ascending=False, kind="stable").head(5)
     top = best.iloc[0]
-    whom = "everybody's errors together fall" if whose == "everybody" else "its own error falls"
-    listed = "; ".join(
-        f"agent {int(row.agent)} sees x{int(row.feature)} ({getattr(row, f'{whose}_share'):.1%})"
-        for row in best.itertuples()
-    )
     if top[whose] <= 0:
         return "**No single feature would help anybody measurably.**"
-    return (
-        f"**Measure next: agent {int(top['agent'])} should see x{int(top['feature'])}; {whom} by "
-        f"{top[f'{whose}_share']:.1%}.** The best five: {listed}."
+    whom = "everybody's errors together fall" if whose == "everybody" else "its own error falls"
+    said = (
+        f"**Measure next: {asked.agents[int(top['agent']) - 1]} should see "
+        f"{asked.measures[int(top['feature']) - 1]}; {whom} by {top[f'{whose}_share']:.1%}.**"
     )
+    if len(best) == 1:
+        return f"{said} Nothing else is unseen."
+    listed = "; ".join(
+        f"{addition(row, asked)} ({getattr(row, f'{whose}_share'):.1%})"
+        for row in best.itertuples()
+    )
+    return f"{said} The best {len(best)}: {listed}."
 
 
 # How many samples --------------------------------------------------------------------------------
 
 
-def samples(scenario: cc.Scenario, problem: cc.Problem) -> None:
-    now = float(np.median(planning.Consortium(problem, scenario.n).alone[problem.sizes > 0]))
+def samples(asked: Subject) -> None:
+    problem = asked.problem
+    now = float(np.median(planning.Consortium(problem, asked.n).alone[problem.sizes > 0]))
     left, right = st.columns(2)
     wishes = [float(f"{now * factor:.2g}") for factor in (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)]
     wishes = sorted(set(wishes), reverse=True)
@@ -202,47 +265,301 @@ def samples(scenario: cc.Scenario, problem: cc.Problem) -> None:
             words=lambda v: f"{v:,}",
         )  # fmt: skip
     needed = planning.samples_needed(problem, wanted)
-    spent = planning.spend_samples(problem, scenario.n, extra, steps=20)
-    words(samples_in_words(needed, spent, wanted, extra))
-    if (needed["together"] < problem.sizes + 2).any():
+    spent = planning.spend_samples(problem, asked.n, extra, steps=20)
+    words(samples_in_words(needed, spent, wanted, extra, asked))
+    if (needed["together"] < problem.sizes + 2).any() and problem.agents > 1:
         st.caption(
             "Some agents would need fewer samples together than they have features: there the "
             "formulas, which are for large n, promise too much."
         )
     first, second = columns("needed", "budget", sizes=[1, 1])
-    with first:
-        show(
-            figures.samples_needed(needed, title=f"Samples for an error of {wanted:g}"),
-            key="needed",
-            alt="Labelled samples every agent needs for the wanted error, alone and together.",
-            frame=needed,
-            formula=SAMPLES_FORMULA,
-            code=base_code(scenario)
-            + f"frame = cc.planning.samples_needed(problem, {wanted})\nprint(frame)\n",
-        )
-    with second:
-        show(
-            figures.budget(spent, title=f"Where {extra:,} more samples help most"),
-            key="budget",
-            alt="Fall of all agents' errors in sum if the extra samples went to one agent.",
-            frame=spent,
-            formula=BUDGET_FORMULA,
-            code=base_code(scenario)
-            + f"frame = cc.planning.spend_samples(problem, scenario.n, {extra}, steps=20)\n"
-            + "print(frame)\n",
-        )
+    drawn = (
+        (first, "needed", figures.samples_needed, needed, f"Samples for an error of {wanted:g}",
+         "Labelled samples every agent needs for the wanted error, alone and together.",
+         SAMPLES_FORMULA, f"samples_needed(problem, {wanted})"),
+        (second, "budget", figures.budget, spent, f"Where {extra:,} more samples help most",
+         "Fall of all agents' errors in sum if the extra samples went to one agent.",
+         BUDGET_FORMULA, f"spend_samples(problem, n, {extra}, steps=20)"),
+    )  # fmt: skip
+    for column, key, draw, frame, title, alt, formula, call in drawn:
+        with column:
+            show(
+                draw(frame, title=title, **drawn_names(asked)),
+                key=key,
+                alt=alt,
+                frame=named(frame, asked),
+                formula=formula,
+                code=asked.code + f"frame = cc.planning.{call}\nprint(frame)\n",
+            )
 
 
-def samples_in_words(needed: pd.DataFrame, spent: pd.DataFrame, wanted: float, extra: int) -> str:
+def samples_in_words(
+    needed: pd.DataFrame, spent: pd.DataFrame, wanted: float, extra: int, asked: Subject
+) -> str:
+    if len(needed) == 1:
+        return (
+            f"**For an error of {wanted:g} {asked.agents[0]} needs {needed['alone'][0]:,.0f} "
+            "samples.** It is the only agent, so there is nobody to share the work with."
+        )
     seeing = needed[needed["alone"] > 0]
     most = seeing.loc[seeing["saved"].idxmax()]
     given = spent[spent["given"] > 0].sort_values("given", ascending=False).head(3)
-    plan = ", ".join(f"{row.given:,.0f} to agent {row.agent}" for row in given.itertuples())
-    return (
-        f"**For an error of {wanted:g} agent {int(most['agent'])} needs {most['alone']:,.0f} "
-        f"samples alone and {most['together']:,.0f} together.** {extra:,} more samples are best "
-        f"spent so: {plan}{' and others' if (spent['given'] > 0).sum() > 3 else ''}."
+    plan = ", ".join(
+        f"{row.given:,.0f} to {asked.agents[row.agent - 1]}" for row in given.itertuples()
     )
+    return (
+        f"**For an error of {wanted:g} {asked.agents[int(most['agent']) - 1]} needs "
+        f"{most['alone']:,.0f} samples alone and {most['together']:,.0f} together.** {extra:,} "
+        f"more samples are best spent so: {plan}"
+        f"{' and others' if (spent['given'] > 0).sum() > 3 else ''}."
+    )
+
+
+# Robustness --------------------------------------------------------------------------------------
+
+
+def robust(asked: Subject) -> None:
+    problem = asked.problem
+    able = robustness.judged(problem, asked.n)
+    if problem.agents == 1:
+        words(
+            f"**There is only one agent, {asked.agents[0]}:** COLLAB is its own model, whatever "
+            "is assumed, so there is no advantage to lose."
+        )
+        return
+    if not able:
+        words(
+            "**Nobody can work alone here:** no agent has two samples more than it sees features, "
+            "so there is no error to compare with. Give the agents more samples."
+        )
+        return
+    kind, target, shifted, trials, n = robust_controls(asked, able)
+    values = robustness.grid(problem, n, kind, target, shifted)
+
+    def work(report: run.Report, cancel: Event) -> Robustness:
+        return robustness.curve(
+            problem, n, trials, kind, values, target, shifted=shifted, seed=asked.seed,
+            progress=report, cancel=cancel,
+        )  # fmt: skip
+
+    def draw(found: Robustness, final: bool) -> None:
+        if found.done:
+            draw_robust(asked, found)
+
+    run.panel(
+        "robust",
+        (asked.key, asked.seed, kind, target, shifted, trials, n, values),
+        work,
+        draw,
+        label="Simulate",
+        help="Draws the agents' data and disturbs one assumption more and more.",
+        auto=True,
+        below=True,
+    )
+
+
+def robust_controls(asked: Subject, able: list[int]) -> tuple[str, str | int, int, int, float]:
+    """Which assumption is broken, whose error is judged, who is shifted, trials, and n."""
+    problem, n = asked.problem, asked.n
+    shifting = options.get("wrong", "unlabelled") == "shift"
+    widths = [1.5, 1.2, 1.2, 1] if shifting else [1.5, 1.2, 1]
+    first, second, *others = st.columns(widths, vertical_alignment="bottom")
+    with first:
+        kind = options.pick(
+            "wrong", "What is wrong", list(DISTURBANCES), "unlabelled",
+            words=lambda key: DISTURBANCES[key].label,
+        )  # fmt: skip
+    world = planning.Consortium(problem, n)
+    # Who has most to lose, and whom it would miss most.
+    usual = max(able, key=lambda i: world.alone[i] / world.together[i])
+    with second:
+        target = options.pick(
+            "judged", "Whose error", ["everybody", *able], usual,
+            words=lambda i: "all, on average" if i == "everybody" else starting(asked.agents[i]),
+        )  # fmt: skip
+    missed = planning.who_helps_whom(problem, n)
+    np.fill_diagonal(missed, 0.0)
+    leans = missed.sum(axis=0) if target == "everybody" else missed[target]
+    shifted = int(leans.argmax())
+    if kind == "shift":
+        with others[0]:
+            shifted = options.pick(
+                "shifted", "Whose θ is another", range(problem.agents), shifted,
+                words=lambda i: starting(asked.agents[i]),
+            )  # fmt: skip
+    with others[-1]:
+        # Large worlds take longer, and say much in few trials.
+        large = problem.agents * problem.dimension**2 > LARGE
+        trials = options.pick(
+            "trials", "Trials", TRIALS, TRIALS[0] if large else TRIALS[1], widget=st.select_slider
+        )
+    if kind in ("tails", "clusters"):
+        most = max(MOST_RAW // (problem.agents * problem.dimension), 4 * int(problem.sizes.max()))
+        n, trials = min(n, most), min(trials, MOST_RAW_TRIALS)
+    return kind, target, shifted, trials, n
+
+
+def draw_robust(asked: Subject, found: Robustness) -> None:
+    words(robust_in_words(asked, found))
+    disturbance, even = DISTURBANCES[found.disturbance], found.break_even
+    ends = None
+    if even is not None and even.value is not None:
+        ends = (even.value, even.early, even.late)
+    limit = f"n = min(n, {found.n:g})\n" if found.n < asked.n else ""
+    show(
+        figures.advantage(
+            found.frame,
+            axis=disturbance.axis + (" (fewer to the right)" if disturbance.falling else ""),
+            title=robust_title(found),
+            falling=disturbance.falling,
+            break_even=ends,
+            said="" if ends is None else f"break-even {size(found, ends[0])}",
+        ),
+        key="robust",
+        alt="Error of every method over that of working alone, against the disturbance.",
+        frame=found.frame,
+        formula=ROBUST_FORMULA,
+        code=asked.code
+        + limit
+        + "result = cc.robustness.curve(\n"
+        + f"    problem, n, {found.trials}, {found.disturbance!r}, {list(found.values)},\n"
+        + f"    target={found.target!r}, shifted={found.shifted}, seed={asked.seed},\n)\n"
+        + "print(result.break_even)\nframe = result.frame\nprint(frame)\n",
+    )
+    words(others_in_words(asked, found))
+    for method in [method for method in found.notes if method != "collab"]:
+        words(f"{figures.label(method)} is missing: {found.notes[method]}.")
+
+
+def robust_title(found: Robustness) -> str:
+    """The finding in a few words."""
+    even = found.break_even
+    if even is None:
+        return "There is no COLLAB here"
+    if even.kind == "inside":
+        number = size(found, even.value)
+        return {
+            "unlabelled": f"COLLAB pays down to {number} unlabelled samples",
+            "perturbed": f"COLLAB pays up to an error of ε = {number}",
+            "tails": f"COLLAB pays up to an excess kurtosis of {number}",
+            "clusters": f"COLLAB pays up to a separation of {number}",
+            "shift": f"COLLAB pays up to a shift of {number}",
+        }[found.disturbance]
+    return {
+        "beyond": "COLLAB pays all along",
+        "before": "COLLAB's advantage goes at once",
+        "never": "COLLAB does not pay here",
+        "equal": "Nothing to gain, nothing to lose",
+    }[even.kind]
+
+
+def robust_in_words(asked: Subject, found: Robustness) -> str:
+    whose = (
+        "the agents' own models on average"
+        if found.target == "everybody"
+        else f"{asked.agents[int(found.target)]}'s own model"
+    )
+    even = found.break_even
+    if even is None:
+        return f"**COLLAB cannot be fitted here:** {found.notes.get('collab', 'no trial is done')}."
+    match even.kind:
+        case "inside":
+            fate = f"stays ahead of {whose} until {beyond(asked, found, even.value)}"
+        case "beyond":
+            fate = f"stays ahead of {whose} all along, even with {at(asked, found, -1)}"
+        case "before":
+            fate = f"is behind {whose} already with {at(asked, found, 0)}"
+        case "equal":
+            fate = f"is no other than {whose}, whatever is wrong"
+        case _:
+            fate = f"is not ahead of {whose}, even undisturbed"
+    said = f"**COLLAB {fate}**{interval(found, even)}."
+    half = found.crossing("collab", 0.5)
+    if even.kind in ("never", "equal") or half is None:
+        return said
+    start = found.frame[found.frame["method"] == "collab"].iloc[0]["ratio"]
+    gone = "more than half of the advantage is left to the end"
+    if half.value is not None:
+        gone = f"half of the advantage is gone once {beyond(asked, found, half.value)}"
+    elif half.kind == "before":
+        gone = f"half of the advantage is gone already with {at(asked, found, 0)}"
+    return f"{said} Undisturbed, its error is {start:.3g} of that alone; {gone}."
+
+
+def others_in_words(asked: Subject, found: Robustness) -> str:
+    """The other methods' break-evens, and how all this was found."""
+    said = []
+    for method in ("collab_plus", "imputation"):
+        even = found.crossing(method)
+        if even is not None and even.kind != "equal":
+            fate = {
+                "inside": f"breaks even at {size(found, even.value or 0.0)}",
+                "beyond": "stays ahead all along",
+                "before": "is behind from the least disturbance on",
+                "never": "is not ahead even undisturbed",
+            }[even.kind]
+            said.append(f"{figures.label(method)} {fate}.")
+    trials = "1 trial" if found.done == 1 else f"{found.done} trials"
+    said.append(f"Simulated, {trials}, every method on the same draws.")
+    if found.theory and found.disturbance in ("unlabelled", "perturbed", "shift"):
+        said.append("The dotted curve is the formulas' answer for COLLAB.")
+    if found.disturbance == "shift":
+        said.append(
+            "COLLAB counts an agent less whose residual grows; COLLAB+ takes that residual for "
+            "evidence about θ, which can mislead it."
+        )
+    if found.disturbance in ("tails", "clusters"):
+        said.append(
+            "COLLAB is consistent whatever the law; only its weights are tuned to Gaussian ones. "
+            "Features that are not Gaussian are drawn one by one, so there are at most "
+            f"{MOST_RAW_TRIALS} trials"
+            + (f" and {found.n:,.0f} samples an agent." if found.n < asked.n else ".")
+        )
+    return " ".join(said)
+
+
+def size(found: Robustness, value: float) -> str:
+    """A size of the disturbance as a number: whole for samples, three digits otherwise."""
+    return f"{value:,.0f}" if found.disturbance == "unlabelled" else f"{value:.3g}"
+
+
+def at(asked: Subject, found: Robustness, place: int) -> str:
+    """One disturbance of the grid, in words."""
+    number = size(found, found.values[place])
+    return {
+        "unlabelled": f"Σ from {number} unlabelled samples",
+        "perturbed": f"an error of ε = {number} in Σ",
+        "tails": f"an excess kurtosis of {number}",
+        "clusters": f"clusters {number} apart",
+        "shift": f"{asked.agents[found.shifted]}'s relation {number} standard deviations of the "
+        "label away",
+    }[found.disturbance]
+
+
+def beyond(asked: Subject, found: Robustness, value: float) -> str:
+    """A disturbance of more than this, in words."""
+    number = size(found, value)
+    alike = f"{np.ceil(asked.problem.dimension / value**2):,.0f}"
+    return {
+        "unlabelled": f"Σ comes from fewer than {number} unlabelled samples",
+        "perturbed": f"Σ is wrong by more than ε = {number}, roughly as one from {alike} samples",
+        "tails": f"the features' excess kurtosis is above {number}",
+        "clusters": f"the features' two clusters are more than {number} apart",
+        "shift": f"{asked.agents[found.shifted]}'s relation is more than {number} standard "
+        "deviations of the label away from the others'",
+    }[found.disturbance]
+
+
+def interval(found: Robustness, even: BreakEven) -> str:
+    """The break-even's interval, as far as the grid shows it."""
+    if even.kind == "beyond" and even.early is not None:
+        return f" (beyond {size(found, even.early)}, by no more than chance)"
+    if even.kind != "inside":
+        return ""
+    ends = sorted(end for end in (even.early, even.late) if end is not None)
+    if len(ends) == 2:
+        return f" (95% interval {size(found, ends[0])} to {size(found, ends[1])})"
+    return " (its 95% interval goes beyond the grid)"
 
 
 HELPS_FORMULA = """
@@ -277,6 +594,19 @@ grow in proportion.
 BUDGET_FORMULA = """
 The fall of the sum of all agents' errors if all extra samples went to one agent. The plan gives
 them in 20 equal portions, each where it helps most then.
+"""
+
+ROBUST_FORMULA = """
+Every trial draws all agents' data; one assumption is then broken, more and more, on the same draws.
+Drawn is the mean error of a method's model over that of least squares alone, with a paired 95%
+band; each agent is judged by its own truth. Disturbances: $\\Sigma$ from $N_u$ unlabelled samples;
+$\\Sigma^{1/2}e^{\\varepsilon G}\\Sigma^{1/2}$ with $G$ symmetric normal of variance $1/d$, to first
+order as wrong as $N_u = d/\\varepsilon^2$ samples; Student's t with $4 + 6/\\kappa$ degrees of
+freedom; two Gaussian clusters; one agent's $\\theta + \\Delta$ with
+$\\Delta'\\Sigma\\Delta = c^2\\,\\mathrm{Var}(y)$, direction at random in each trial.
+The dotted line is the closed form, bias and variance of COLLAB with $\\tilde S_i$ from the
+$\\Sigma$ it is told: $\\tilde\\varphi = K^{-1}\\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}T_i\\theta_i$,
+$K = \\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}\\tilde S_iP_i$, $r_i = n_i/(n s_i)$.
 """
 
 main()

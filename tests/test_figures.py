@@ -6,6 +6,7 @@ import pytest
 
 import collab_core as cc
 from collab_core import figures
+from collab_core.figures.style import cut
 from collab_core.methods import METHODS
 
 
@@ -41,6 +42,8 @@ def every_figure():
     table = cc.tabular.Table.open(["data/sample_diabetes.csv"])
     study = cc.tabular.TableStudy.of(table, cc.tabular.usual_choice(table))
     left = study.residuals(0)
+    names = [f"a state with a long name {i}" for i in range(5)]
+    robust = cc.robustness.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
     return {
         "held out": figures.held_out_errors(study.results, **title),
         "named views": figures.view_matrix(
@@ -48,6 +51,16 @@ def every_figure():
         ),
         "residuals": figures.residuals(left, **title),
         "quantiles": figures.normal_quantiles(left["residual"].to_numpy(), **title),
+        "robust": figures.advantage(
+            robust, axis="samples", falling=True, break_even=(50.0, 60.0, None), said="50", **title
+        ),
+        "named helps": figures.rises(np.eye(5), agents=names, **title),
+        "named gains": figures.feature_gains(
+            gains, "own_share", 5, 6, agents=names, features=list("abcdef"), **title
+        ),
+        "named budget": figures.budget(
+            cc.planning.spend_samples(problem, 50, 100), agents=names, **title
+        ),
         "people": figures.errors_on_people(results.results(5), **title),
         "census coefficients": figures.coefficient_intervals(
             results.coefficients(), list(results.features), "minutes", **title
@@ -132,6 +145,25 @@ def contrast(a: str, b: str) -> float:
 
     high, low = sorted((luminance(a), luminance(b)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_names_are_cut_for_an_axis_unless_that_makes_them_the_same():
+    assert cut(["Ohio", "District of Columbia"]) == ["Ohio", "District of Colum…"]
+    alike = ["Means of transport: bus", "Means of transport: taxi"]
+    assert cut(alike) == alike
+
+
+def test_more_disturbance_is_to_the_right():
+    problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
+    frame = cc.robustness.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
+    drawn = figures.advantage(
+        frame, axis="samples", title="A finding", falling=True, break_even=(50.0, 60.0, 40.0)
+    )
+    left, right = drawn.layout.xaxis.range
+    assert left > right
+    line = next(shape for shape in drawn.layout.shapes if shape.line.dash == "dash")
+    assert (line.x0, line.x1) == (50.0, 50.0)
+    assert "local" not in {trace.name for trace in drawn.data}
 
 
 def test_log_axes_write_a_few_round_numbers():

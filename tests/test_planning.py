@@ -78,18 +78,62 @@ def test_sampled_shares_agree_with_exact_ones_within_their_error(monkeypatch):
 
 @given(problems(max_features=5, max_agents=4))
 def test_next_features_are_recomputation(problem):
-    n = 80
-    frame = planning.next_features(problem, n)
+    frame = planning.next_features(problem, 80)
     assert len(frame) == (~problem.mask).sum()
+    assert_recomputed(problem, frame, [[j] for j in range(problem.dimension)])
+
+
+def assert_recomputed(problem, frame, groups, n=80):
+    """Every row is the difference of two worlds, each from scratch."""
     now = cc.whatif.worth(problem, n)
     before = now["together"] + now["irreducible"]
     for row in frame.itertuples():
-        other = planning.with_feature(problem, row.agent - 1, row.feature - 1)
+        other = planning.with_feature(problem, row.agent - 1, groups[row.feature - 1])
+        assert other.mask[row.agent - 1, groups[row.feature - 1]].all()
         after = cc.whatif.worth(other, n)
         errors = after["together"] + after["irreducible"]
         scale = before.sum()
         assert_allclose(row.own / scale, (before - errors)[row.agent - 1] / scale, atol=1e-6)
         assert_allclose(row.everybody / scale, (before - errors).sum() / scale, atol=1e-6)
+
+
+@given(problems(max_features=6, max_agents=4))
+def test_groups_of_features_come_together(problem):
+    n, d = 80, problem.dimension
+    groups = [list(range(start, min(start + 2, d))) for start in range(0, d, 2)]
+    frame = planning.next_features(problem, n, groups)
+    expected = {
+        (i + 1, g + 1)
+        for i in range(problem.agents)
+        for g, part in enumerate(groups)
+        if not problem.mask[i, part].all()
+    }
+    assert set(zip(frame["agent"], frame["feature"], strict=True)) == expected
+    assert_recomputed(problem, frame, groups, n)
+    alone = planning.next_features(problem, n, [[j] for j in range(d)])
+    assert alone.equals(planning.next_features(problem, n))
+
+
+def test_a_plan_of_groups_adds_all_their_columns():
+    problem = random_problem(np.random.default_rng(3), d=6, m=4)
+    groups = [[0, 3], [1, 2, 5], [4]]
+    plan = planning.plan_features(problem, 60, 50, groups=groups)
+    # In the end everybody sees everything, and no group is added twice.
+    assert not plan.duplicated(["agent", "feature"]).any()
+    world = problem
+    for row in plan.iloc[1:].itertuples():
+        world = planning.with_feature(world, row.agent - 1, groups[row.feature - 1])
+    assert world.mask.all()
+    assert plan["error"].iloc[-1] == pytest.approx(
+        planning.plan_features(world, 60, 0)["error"].iloc[0]
+    )
+
+
+@pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0], [1], [2], [3]], [[0.5]]])
+def test_groups_hold_every_feature_once(groups):
+    problem = cc.Problem(np.eye(3), np.ones(3), 1.0, [[0, 1], [2]])
+    with pytest.raises(ValueError, match="groups"):
+        planning.next_features(problem, 10, groups)
 
 
 def test_a_plan_is_greedy_and_its_errors_are_those_of_the_worlds():

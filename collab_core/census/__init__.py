@@ -3,7 +3,16 @@
 from . import download
 from .download import DownloadError, Survey
 from .people import People
-from .questions import PAPER_MISSING, PAPER_STATES, QUESTIONS, Question, features_of, text_of
+from .questions import (
+    PAPER_MISSING,
+    PAPER_STATES,
+    QUESTIONS,
+    STATE_NAMES,
+    Question,
+    features_of,
+    question_of,
+    text_of,
+)
 from .records import files_in
 from .study import (
     Choice,
@@ -21,6 +30,7 @@ __all__ = [
     "PAPER_MISSING",
     "PAPER_STATES",
     "QUESTIONS",
+    "STATE_NAMES",
     "CensusSums",
     "Choice",
     "DownloadError",
@@ -35,6 +45,7 @@ __all__ = [
     "joining",
     "leaving",
     "paper_views",
+    "question_of",
     "question_table",
     "sums_of_files",
     "text_of",

@@ -25,6 +25,7 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
+from .robustness import advantage
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
 from .tables import held_out_errors, normal_quantiles, residuals
 from .world import (
@@ -40,6 +41,7 @@ from .world import (
 __all__ = [
     "BOUND_LABELS",
     "PALETTE",
+    "advantage",
     "agent_names",
     "budget",
     "bytes_lines",

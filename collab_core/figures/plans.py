@@ -3,73 +3,157 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from .style import PALETTE, Trace, figure, log_axis, tick_step
+from .._checks import Array
+from .style import PALETTE, Trace, cut, feature_names, figure, log_axis, tick_step
 
 #: From almost the page's own colour to the blue of COLLAB.
 BLUES = [[0.0, "#E6EEF4"], [1.0, "#0068A8"]]
 
+#: Tiny errors as powers of ten: nobody reads 500µ as an error.
+SMALL = {"exponentformat": "power"}
 
-def rises(matrix: ArrayLike, *, title: str, height: int = 460) -> go.Figure:
+
+def rises(
+    matrix: ArrayLike, *, title: str, height: int = 460, agents: Sequence[str] | None = None
+) -> go.Figure:
     """Draw by how much agent i's error rises when agent j leaves (`planning.who_helps_whom`).
 
     The diagonal, where an agent leaves its partners itself, is left blank: it is of another size.
+
+    Parameters
+    ----------
+    agents : list of str, optional
+        Their names; numbers from 1 by default.
     """
-    values = np.asarray(matrix, dtype=float)
-    m = len(values)
-    cells = [[None if i == j else float(values[i, j]) for j in range(m)] for i in range(m)]
+    values = np.array(matrix, dtype=float)
+    np.fill_diagonal(values, np.nan)
+    names = _names(agents, "agent", len(values))
+    hover = [[f"without {j}, {i}'s error rises by" for j in names] for i in names]
+    return _shares_heatmap(
+        values, hover, (agents, agents), ("agent that leaves", "agent that is hurt"), title, height
+    )
+
+
+def _names(given: Sequence[str] | None, what: str, count: int) -> list[str]:
+    """Names for hover boxes: as given, or "agent 1", "agent 2", .. ."""
+    return [f"{what} {i + 1}" for i in range(count)] if given is None else list(given)
+
+
+def _ticks(given: Sequence[str] | None, count: int) -> list[Any]:
+    """What is written on an axis: numbers, or names that leave room for the plot."""
+    return list(range(1, count + 1)) if given is None else cut(given)
+
+
+def _axis(given: Sequence[str] | None, count: int, text: str) -> dict[str, Any]:
+    axis = {"title": {"text": text}, "showgrid": False}
+    if given is None:
+        return axis | {"dtick": tick_step(count)}
+    return axis | {"type": "category", "tickfont": {"size": 11}}
+
+
+def _shares_heatmap(
+    values: ArrayLike,
+    hover: Sequence[Sequence[str]],
+    names: tuple[Sequence[str] | None, Sequence[str] | None],
+    texts: tuple[str, str],
+    title: str,
+    height: int,
+) -> go.Figure:
+    """Shares of an error, columns then rows in ``names`` and ``texts``; blank where NaN."""
+    cells = np.asarray(values, dtype=float)
+    rows, columns = cells.shape
     heatmap: Trace = {
         "type": "heatmap",
-        "z": cells,
-        "x": np.arange(1, m + 1),
-        "y": np.arange(1, m + 1),
+        # None, since NaN is not JSON.
+        "z": [[None if np.isnan(v) else v for v in row] for row in cells.tolist()],
+        "x": _ticks(names[0], columns),
+        "y": _ticks(names[1], rows),
+        "text": [list(row) for row in hover],
         "colorscale": BLUES,
         "zmin": 0,
         "colorbar": {"tickformat": ".1%", "thickness": 10, "outlinewidth": 0},
         "hoverongaps": False,
-        "hovertemplate": "without agent %{x}, agent %{y}'s error rises by %{z:.2%}<extra></extra>",
+        "hovertemplate": "%{text} %{z:.2%}<extra></extra>",
     }
     return figure(
         [heatmap],
         title=title,
         height=height,
-        x={"title": {"text": "agent that leaves"}, "dtick": tick_step(m), "showgrid": False},
-        y={"title": {"text": "agent that is hurt"}, "autorange": "reversed",
-           "dtick": tick_step(m), "showgrid": False},
-    )  # fmt: skip
+        x=_axis(names[0], columns, texts[0]),
+        y=_axis(names[1], rows, texts[1]) | {"autorange": "reversed"},
+    )
 
 
 def fair_shares(
-    values: ArrayLike, errors: ArrayLike, *, title: str, height: int = 460
+    values: ArrayLike,
+    errors: ArrayLike,
+    *,
+    title: str,
+    height: int = 460,
+    agents: Sequence[str] | None = None,
 ) -> go.Figure:
     """Draw each agent's fair share of the gain as bars, largest first, with 95% error bars."""
     shares, spread = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
     order = np.argsort(-shares, kind="stable")
-    bars: Trace = {
-        "type": "bar",
-        "x": [str(i + 1) for i in order],
-        "y": shares[order],
-        "marker": {"color": PALETTE["collab"].colour},
-        "hovertemplate": "agent %{x}: %{y:.3g} of the error saved<extra></extra>",
-    }
+    bars = _bars(
+        order + 1, shares[order], agents, [f"{share:.3g} of the error saved" for share in shares]
+    )
     if spread.any():
         bars["error_y"] = {"type": "data", "array": 1.96 * spread[order], "color": "#888888"}
     return figure(
         [bars],
         title=title,
         height=height,
-        x={"title": {"text": "agent, largest share first"}, "type": "category", "showgrid": False},
-        y={"title": {"text": "error saved, by fair share"}},
+        x=_ordered_axis("largest share first", agents),
+        y={"title": {"text": "error saved, by fair share"}, **SMALL},
     )
 
 
+def _bars(
+    order: ArrayLike, heights: Array, agents: Sequence[str] | None, said: Sequence[str]
+) -> Trace:
+    """A bar an agent, ``order`` counted from 1; ``said`` of each, in the agents' own order."""
+    places = np.asarray(order, dtype=int)
+    names = _names(agents, "agent", len(said))
+    return {
+        "type": "bar",
+        "x": _ordered_names(places, agents),
+        "y": heights,
+        "marker": {"color": PALETTE["collab"].colour},
+        "text": [f"{names[i - 1]}: {said[i - 1]}" for i in places],
+        "textposition": "none",
+        "hovertemplate": "%{text}<extra></extra>",
+    }
+
+
+def _ordered_names(order: ArrayLike, agents: Sequence[str] | None) -> list[str]:
+    places = np.asarray(order, dtype=int)
+    ticks = _ticks(agents, int(places.max(initial=0)) if agents is None else len(agents))
+    return [str(ticks[i - 1]) for i in places]
+
+
+def _ordered_axis(how: str, agents: Sequence[str] | None) -> dict[str, Any]:
+    text = f"agent, {how}" if agents is None else how
+    return _axis(agents or [], 0, text)
+
+
 def feature_gains(
-    frame: pd.DataFrame, column: str, m: int, d: int, *, title: str, height: int = 440
+    frame: pd.DataFrame,
+    column: str,
+    m: int,
+    d: int,
+    *,
+    title: str,
+    height: int = 440,
+    agents: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
 ) -> go.Figure:
     """Draw what one more feature of one agent gains (`planning.next_features`), agents by features.
 
@@ -77,28 +161,16 @@ def feature_gains(
     ----------
     column : str
         ``own_share`` or ``everybody_share``.
+    agents, features : list of str, optional
+        Their names; numbers from 1 by default.
     """
     table = np.full((m, d), np.nan)
     table[frame["agent"].to_numpy(int) - 1, frame["feature"].to_numpy(int) - 1] = frame[column]
-    heatmap: Trace = {
-        "type": "heatmap",
-        "z": [[None if np.isnan(v) else v for v in row] for row in table.tolist()],
-        "x": np.arange(1, d + 1),
-        "y": np.arange(1, m + 1),
-        "colorscale": BLUES,
-        "zmin": 0,
-        "colorbar": {"tickformat": ".1%", "thickness": 10, "outlinewidth": 0},
-        "hoverongaps": False,
-        "hovertemplate": "agent %{y} also sees x%{x}: error falls by %{z:.2%}<extra></extra>",
-    }
-    return figure(
-        [heatmap],
-        title=title,
-        height=height,
-        x={"title": {"text": "feature"}, "dtick": tick_step(d), "showgrid": False},
-        y={"title": {"text": "agent"}, "autorange": "reversed", "dtick": tick_step(m),
-           "showgrid": False},
-    )  # fmt: skip
+    columns = feature_names(d) if features is None else features
+    hover = [
+        [f"{i} also sees {j}: error falls by" for j in columns] for i in _names(agents, "agent", m)
+    ]
+    return _shares_heatmap(table, hover, (features, agents), ("feature", "agent"), title, height)
 
 
 def plan(frame: pd.DataFrame, names: Sequence[str], *, title: str, height: int = 440) -> go.Figure:
@@ -123,27 +195,30 @@ def plan(frame: pd.DataFrame, names: Sequence[str], *, title: str, height: int =
         title=title,
         height=height,
         x={"title": {"text": "features added"}, "dtick": tick_step(len(frame))},
-        y={"title": {"text": "expected error"}, "rangemode": "tozero"},
+        y={"title": {"text": "expected error"}, "rangemode": "tozero", **SMALL},
     )
 
 
-def samples_needed(frame: pd.DataFrame, *, title: str, height: int = 420) -> go.Figure:
+def samples_needed(
+    frame: pd.DataFrame, *, title: str, height: int = 420, agents: Sequence[str] | None = None
+) -> go.Figure:
     """Draw labelled samples for a wanted error, alone and together (`planning.samples_needed`)."""
     known = frame[(frame["alone"] > 0) & (frame["together"] > 0)]
     ordered = known.sort_values("saved", ascending=False, kind="stable")
-    names = [str(agent) for agent in ordered["agent"]]
+    names = _names(agents, "agent", len(frame))
     traces: list[Trace] = []
     for column, key in (("alone", "local"), ("together", "collab")):
         style = PALETTE[key]
         traces.append(
             {
                 "type": "scatter",
-                "x": names,
+                "x": _ordered_names(ordered["agent"], agents),
                 "y": ordered[column].to_numpy(dtype=float),
                 "mode": "markers",
                 "name": column,
                 "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
-                "hovertemplate": "agent %{x}, " + column + ": %{y:,.0f} samples<extra></extra>",
+                "text": [f"{names[i - 1]}, {column}" for i in ordered["agent"]],
+                "hovertemplate": "%{text}: %{y:,.0f} samples<extra></extra>",
             }
         )
     values = np.concatenate([ordered["alone"], ordered["together"]])
@@ -151,30 +226,24 @@ def samples_needed(frame: pd.DataFrame, *, title: str, height: int = 420) -> go.
         traces,
         title=title,
         height=height,
-        x={"title": {"text": "agent, most saved first"}, "type": "category", "showgrid": False},
+        x=_ordered_axis("most saved first", agents),
         y=log_axis("labelled samples of its own", values),
     )
 
 
-def budget(frame: pd.DataFrame, *, title: str, height: int = 420) -> go.Figure:
+def budget(
+    frame: pd.DataFrame, *, title: str, height: int = 420, agents: Sequence[str] | None = None
+) -> go.Figure:
     """Draw what extra samples gain at each agent, and where a plan puts them."""
     ordered = frame.sort_values("fall", ascending=False, kind="stable")
-    names = [str(agent) for agent in ordered["agent"]]
-    traces: list[Trace] = [
-        {
-            "type": "bar",
-            "x": names,
-            "y": ordered["fall"].to_numpy(dtype=float),
-            "marker": {"color": PALETTE["collab"].colour},
-            "customdata": ordered["given"].to_numpy(dtype=float),
-            "hovertemplate": "all to agent %{x}: errors fall by %{y:.3g} in sum<br>"
-            "the plan gives it %{customdata:,.0f}<extra></extra>",
-        }
+    said = [
+        f"all of them here, errors fall by {row.fall:.3g} in sum<br>the plan gives {row.given:,.0f}"
+        for row in frame.itertuples()
     ]
     return figure(
-        traces,
+        [_bars(ordered["agent"], ordered["fall"].to_numpy(dtype=float), agents, said)],
         title=title,
         height=height,
-        x={"title": {"text": "agent, most useful first"}, "type": "category", "showgrid": False},
-        y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero"},
+        x=_ordered_axis("most useful first", agents),
+        y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero", **SMALL},
     )

@@ -206,6 +206,12 @@ def plain(text: str, width: int = 60) -> str:
     return short_text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def cut(names: Sequence[str], longest: int = 18) -> list[str]:
+    """Names short enough for an axis, still told apart: what would be the same stays whole."""
+    short_names = [n if len(n) <= longest else n[: longest - 1].rstrip() + "…" for n in names]
+    return short_names if len(set(short_names)) == len(set(names)) else list(names)
+
+
 def wrapped(names: str, width: int = 60) -> str:
     """Text for a hover box, in lines of bounded length."""
     return "<br>".join(textwrap.wrap(names, width))

@@ -7,7 +7,7 @@ the link decides.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -49,6 +49,17 @@ def pick(
         )  # fmt: skip
 
     return _option(name, label, default, str, read, draw)
+
+
+def segments(
+    name: str, label: str, texts: Mapping[str, str], default: str | None = None, **extra: Any
+) -> str:
+    """One of a few choices side by side, by key with what is written on each; the first usually."""
+    usual = next(iter(texts)) if default is None else default
+    return pick(
+        name, label, list(texts), usual, words=texts.__getitem__, widget=st.segmented_control,
+        **extra,
+    )  # fmt: skip
 
 
 def several(

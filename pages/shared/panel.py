@@ -38,6 +38,7 @@ FIGURES = {
     "plan": "A plan of additions",
     "needed": "Samples for a wanted error",
     "budget": "Where extra samples help",
+    "robust": "How fast the advantage goes",
     "gains": "What each state gains",
     "people": "Error on real people",
     "census-n": "Census: error against n",

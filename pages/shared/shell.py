@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import streamlit as st
@@ -40,7 +40,7 @@ DESK_CSS = """
 
 
 @contextmanager
-def page(*, start: bool = False, world: bool = True) -> Iterator[Scenario]:
+def page(*, start: bool = False, world: bool | Callable[[], bool] = True) -> Iterator[Scenario]:
     """Draw a page around its figures: notices before them, the sidebar after them.
 
     The sidebar comes last because figures are what a person waits for; the world is known before
@@ -50,8 +50,9 @@ def page(*, start: bool = False, world: bool = True) -> Iterator[Scenario]:
     ----------
     start : bool
         The Start page, which has no controls for the world.
-    world : bool
-        Whether the page is about the scenario; one about real data has its own controls.
+    world : bool or callable
+        Whether the page is about the scenario; one about real data has its own controls. Asked
+        after the page's own choices are made, where they decide.
 
     Yields
     ------
@@ -76,7 +77,7 @@ def page(*, start: bool = False, world: bool = True) -> Iterator[Scenario]:
     # Only now is it known which choices of its own the page has.
     state.write_url(start=start)
     if not start and not state.chrome_hidden():
-        controls.sidebar(world=world)
+        controls.sidebar(world=world() if callable(world) else world)
 
 
 def _guard() -> None:
@@ -97,10 +98,7 @@ def heading(title: str, parts: Mapping[str, str]) -> str:
     with left:
         words(f"# {title}")
     with right:
-        return options.pick(
-            "part", "Show", list(parts), next(iter(parts)), words=parts.__getitem__,
-            widget=st.segmented_control, label_visibility="collapsed",
-        )  # fmt: skip
+        return options.segments("part", "Show", parts, label_visibility="collapsed")
 
 
 def problem_of(scenario: Scenario) -> Problem | None:

@@ -174,7 +174,8 @@ def test_keyboard_alone_reaches_everything(server, page):
 
 
 CHARTS = {"": 1, "playground": 5, "ellipses": 1, "ellipses?part=lab": 2, "error_vs_n": 2,
-          "lower_bounds": 1, "methods": 2, "what_if": 2, "census": 3}  # fmt: skip
+          "lower_bounds": 1, "methods": 2, "what_if": 2, "what_if?part=robust": 1,
+          "what_if?world=census&part=measure": 2, "census": 3}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)

@@ -1,0 +1,202 @@
+"""What a question is asked of: the sidebar's world, the census, or the table of this session.
+
+Pages that answer for any of them read a `Subject` and never what it was made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from collab_core import census
+from collab_core.census import CensusSums, Choice, Study
+from collab_core.figures import feature_names
+from collab_core.problem import Problem
+from collab_core.scenario import Scenario
+
+from . import options
+from .panel import scenario_code
+from .say import error_box, words
+from .shell import problem_of
+
+#: Where the page "Your data" leaves its Subject.
+TABLE = "table-subject"
+
+DATA = Path(__file__).parents[2] / "data"
+BUILT_IN = DATA / "acs2024_moments.npz"
+SOURCE = "ACS 2024 1-Year, sums over 1,072,864 workers of 49 states"
+#: States that the census begins with, in the order of the paper's pattern.
+USUAL = ("NY", "PA", "OH", "FL", "IL")
+#: More would crowd every figure, and fair shares take all coalitions.
+MOST_STATES = 12
+PEOPLE = (0, 200, 500, 1000, 5000, 20_000)
+
+WORLDS = {"sidebar": "The sidebar's", "census": "Census", "table": "Your table"}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A world with names.
+
+    Attributes
+    ----------
+    problem : Problem
+    n : float
+        Labelled samples per agent, times its share.
+    agents : list of str
+        What the agents are called in a sentence: "agent 3", "Ohio".
+    features : list of str
+        What the features are called, one a column: "x5", "Age".
+    code : str
+        Lines that make ``problem`` and ``n``.
+    source : str
+        What it is, in a sentence; empty for the sidebar's world.
+    groups : list of index lists, optional
+        Columns that come together, such as the levels of one question; each by itself by default.
+    group_names : list of str, optional
+        What they are called; as the features by default.
+    numbered : bool
+        Whether agents and features have numbers rather than names, which figures write shorter.
+    seed : int
+        Of what is simulated of it.
+    """
+
+    problem: Problem
+    n: float
+    agents: Sequence[str]
+    features: Sequence[str]
+    code: str
+    source: str = ""
+    groups: Sequence[Sequence[int]] | None = None
+    group_names: Sequence[str] | None = None
+    numbered: bool = False
+    seed: int = 0
+
+    @cached_property
+    def key(self) -> str:
+        """The same for the same numbers: for caches, and to know when a run is out of date."""
+        problem = self.problem
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (problem.covariance, problem.theta, problem.shares, problem.mask):
+            digest.update(np.ascontiguousarray(part).tobytes())
+        text = repr((problem.agents, problem.noise, self.n, self.groups, self.seed))
+        digest.update(text.encode())
+        return digest.hexdigest()
+
+    @property
+    def measures(self) -> Sequence[str]:
+        """What an agent can start to see: features, or groups of them."""
+        if self.groups is None:
+            return self.features
+        return self.group_names or [self.features[part[0]] for part in self.groups]
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it was estimated from real data."""
+        return bool(self.source)
+
+
+def pick(scenario: Scenario) -> Subject | None:
+    """Let a person choose the world; None after saying why there is none."""
+    left, right = st.columns([1, 1.6], vertical_alignment="bottom")
+    with left:
+        world = options.segments("world", "World", WORLDS)
+    if world == "census":
+        with right:
+            return of_census()
+    return of_table() if world == "table" else of_scenario(scenario)
+
+
+def is_sidebars() -> bool:
+    """Whether the sidebar's world is chosen, so that its controls matter."""
+    return options.get("world", "sidebar") not in ("census", "table")
+
+
+def of_scenario(scenario: Scenario) -> Subject | None:
+    """The sidebar's world."""
+    problem = problem_of(scenario)
+    if problem is None:
+        return None
+    return Subject(
+        problem,
+        scenario.n,
+        [f"agent {i + 1}" for i in range(problem.agents)],
+        feature_names(problem.dimension),
+        scenario_code(scenario) + "problem, n = scenario.problem(), scenario.n\n",
+        numbered=True,
+        seed=scenario.seed,
+    )
+
+
+@st.cache_resource(show_spinner=False)
+def built_in() -> CensusSums:
+    """The sums that come with the dashboard."""
+    return CensusSums.load(BUILT_IN, SOURCE)
+
+
+def of_census() -> Subject | None:
+    """Real states, the paper's pattern of questions."""
+    sums = built_in()
+    left, right = st.columns([1.9, 1], vertical_alignment="bottom")
+    with left:
+        states = options.several("states", "States", sums.states, USUAL, most=MOST_STATES)
+    with right:
+        people = options.pick(
+            "people", "People of each", PEOPLE, 0, words=lambda n: f"{n:,}" if n else "all"
+        )
+    if not states:
+        error_box("Pick at least one state.")
+        return None
+    study = _study(tuple(states))
+    code = (
+        "import collab_core as cc\n\n"
+        f"sums = cc.census.CensusSums.load({str(BUILT_IN.relative_to(DATA.parent))!r})\n"
+        f"study = cc.census.Study(sums, cc.census.{study.choice!r})\n"
+    )
+    problem, n = study.problem, float(study.counts.mean())
+    if people:
+        n = float(people)
+        problem = Problem(problem.covariance, problem.theta, problem.noise, problem.views)
+        code += (
+            "base = study.problem\n"
+            "problem = cc.Problem(base.covariance, base.theta, base.noise, base.views)\n"
+            f"n = {people}\n"
+        )
+    else:
+        code += "problem, n = study.problem, float(study.counts.mean())\n"
+    keys = [census.question_of(name).key for name in study.features]
+    questions = list(dict.fromkeys(keys))
+    return Subject(
+        problem,
+        n,
+        [census.STATE_NAMES[s] for s in states],
+        [sums.text_of(name) for name in study.features],
+        code,
+        source=f"{SOURCE}. Time to work, in logarithms and standard deviations.",
+        groups=[[j for j, key in enumerate(keys) if key == question] for question in questions],
+        group_names=[census.QUESTIONS[question].name for question in questions],
+    )
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _study(states: tuple[str, ...]) -> Study:
+    sums = built_in()
+    asked = census.paper_views(states, sums.questions)
+    return Study(sums, Choice(states, tuple(asked[s] for s in states), states[-1]))
+
+
+def of_table() -> Subject | None:
+    """The table of this session, if the page "Your data" holds one."""
+    found: Subject | None = st.session_state.get(TABLE)
+    if found is None:
+        words(
+            "**There is no table in this session yet.** Open one on the page *Your data*, then "
+            "come back: its groups are the agents here, and its columns the features."
+        )
+    return found
