@@ -12,11 +12,12 @@ from collab_core import figures, tabular
 from collab_core.export import safe_csv
 from collab_core.tabular import Choice, Table, TableModel, TableStudy, report, words
 from collab_core.tabular.samples import SAMPLES
-from pages.shared import options, run, state
+from pages.shared import options, run, state, subject
 from pages.shared.panel import columns, show
-from pages.shared.say import error_box, literal
+from pages.shared.say import bare, error_box, literal
 from pages.shared.say import words as say
 from pages.shared.shell import heading, page
+from pages.shared.subject import Subject
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -57,8 +58,34 @@ def main() -> None:
 
 def draw(part: str, study: TableStudy, opening: str) -> None:
     code = opening + choice_code(study.choice)
+    st.session_state[subject.TABLE] = state.kept(
+        "table-world", id(study), lambda: world_of(study, code)
+    )
     {"verdict": verdict, "table": views, "models": models, "checks": checks, "take": take}[part](
         study, code
+    )
+
+
+def world_of(study: TableStudy, code: str) -> Subject | str:
+    """The table as a world for the page "What if", or why it is none."""
+    try:
+        problem = study.problem()
+    except ValueError as reason:
+        return f"{reason}."
+    sources = study.sources
+    target = bare(study.choice.target)
+    return Subject(
+        problem,
+        float(study.rows.mean()),
+        [bare(agent) for agent in study.agents],
+        [bare(feature.name) for feature in study.features],
+        code + "problem, n = study.problem(), float(study.rows.mean())\n",
+        source=f"{study.rows.sum():,} rows of your table, {target} in standard deviations.",
+        groups=[
+            [j for j, feature in enumerate(study.features) if feature.source == source]
+            for source in sources
+        ],
+        group_names=[bare(source) for source in sources],
     )
 
 
@@ -381,11 +408,11 @@ def models_in_words(study: TableStudy, agent: int, frame: pd.DataFrame) -> str:
     both = frame[frame["together"].notna() & frame["alone"].notna()]
     if both.empty:
         return f"{name} has {rows:,} rows: no two models to compare."
-    widths = (both["alone_high"] - both["alone_low"]) / (both["high"] - both["low"])
+    widths = (both["high"] - both["low"]) / (both["alone_high"] - both["alone_low"])
     sure = int(((both["low"] > 0) | (both["high"] < 0)).sum())
     return (
-        f"{name}, {rows:,} rows: intervals are {widths.median():.1f} times as narrow together as "
-        f"alone (median); {sure} of {len(both)} coefficients differ from 0 by more than chance."
+        f"{name}, {rows:,} rows: together, intervals are {widths.median():.0%} as wide as alone "
+        f"(median); {sure} of {len(both)} coefficients differ from 0 by more than chance."
     )
 
 

@@ -20,6 +20,11 @@ def error_box(sentence: str) -> None:
     st.error(literal(sentence))
 
 
+def bare(name: str) -> str:
+    """Somebody's name for something without signs that Markdown or Plotly could make more of."""
+    return " ".join(re.sub(r"[\\`*_\[\]<>$~!&]", " ", name).split()) or "unnamed"
+
+
 def literal(text: str) -> str:
     """Somebody's text for Markdown: shown as it is, no link, picture, formula or colour made of it.
 

@@ -25,7 +25,7 @@ from .panel import scenario_code
 from .say import error_box, words
 from .shell import problem_of
 
-#: Where the page "Your data" leaves its Subject.
+#: Where the page "Your data" leaves its Subject, or a sentence why there is none.
 TABLE = "table-subject"
 
 DATA = Path(__file__).parents[2] / "data"
@@ -193,7 +193,10 @@ def _study(states: tuple[str, ...]) -> Study:
 
 def of_table() -> Subject | None:
     """The table of this session, if the page "Your data" holds one."""
-    found: Subject | None = st.session_state.get(TABLE)
+    found: Subject | str | None = st.session_state.get(TABLE)
+    if isinstance(found, str):
+        error_box(f"Your table makes no world for these questions: {found}")
+        return None
     if found is None:
         words(
             "**There is no table in this session yet.** Open one on the page *Your data*, then "

@@ -9,7 +9,17 @@ import pytest
 from collab_core import tabular
 
 from ..test_tabular import REFUSED, world
-from .apps import ROOT, assert_sound, csv_frames, open_page, run_snippet, said, wait_for
+from .apps import (
+    ROOT,
+    assert_sound,
+    compare,
+    csv_frames,
+    finished,
+    open_page,
+    run_snippet,
+    said,
+    wait_for,
+)
 
 PAGE = "pages/your_data.py"
 PARTS = ("verdict", "table", "models", "checks", "take")
@@ -162,6 +172,36 @@ def test_names_that_are_markup_are_only_names():
             assert "![x](" not in block.value
             assert "[z](" not in block.value
             assert "<script>" not in block.value.replace("\\<script\\>", "")
+
+
+@pytest.mark.parametrize("part", ["helps", "measure", "samples", "robust"])
+def test_what_if_is_asked_of_the_table(monkeypatch, part):
+    app = open_page(PAGE)
+    frames = csv_frames(monkeypatch)
+    app.session_state["options"]["what_if"] = {"world": "table", "part": part, "trials": "20"}
+    app.switch_page("pages/what_if.py").run()
+    if part == "robust":
+        finished(app, "robust")
+    assert_sound(app)
+    assert not app.error
+    assert "rows of your table" in said(app)
+    assert any(name in said(app) for name in ("Abbey", "Castle", "Grove", "Forge"))
+    for _, code in frames.values():
+        assert "sample_clinics.csv" in code
+    if part != "robust":
+        for key, (frame, code) in frames.items():
+            found = run_snippet(code)
+            if isinstance(found, pd.DataFrame):
+                compare(key, frame.select_dtypes("number"), found)
+
+
+def test_a_table_that_makes_no_world_says_so_on_what_if():
+    frame, *_ = world()
+    app = own(("mine.csv", csv(frame[frame["site"].isin(["s0", "s1"])])))
+    app.session_state["options"]["what_if"] = {"world": "table"}
+    app.switch_page("pages/what_if.py").run()
+    assert not app.exception
+    assert any("no agent has both x0 and x3" in error.value for error in app.error)
 
 
 def test_predictions_for_another_table():
