@@ -320,7 +320,7 @@ def error_curves(
     if progress is not None:
         # Theory needs no trials: the first report has its lines and no markers yet.
         progress(0.0, curves(done, partial=True))
-    for index, result in _run(plan, _errors_of_chunk, executor, cancel):
+    for index, result in run_chunks(plan, _errors_of_chunk, executor, cancel):
         done[index] = result
         if progress is not None:
             progress(len(done) / plan.chunks, curves(done, partial=len(done) < plan.chunks))
@@ -397,7 +397,7 @@ def sample_paths(
     """
     plan = _Plan.checked(problem, sample_sizes, trials, [target], methods, seed, settings)
     parts: dict[int, Any] = {}
-    for index, part in _run(plan, _estimates_of_chunk, executor, cancel):
+    for index, part in run_chunks(plan, _estimates_of_chunk, executor, cancel):
         parts[index] = part
         if progress is not None:
             progress(len(parts) / plan.chunks, None)
@@ -493,7 +493,7 @@ def coverage(
     for method in methods:
         choice("methods", method, _WITH_INTERVALS)
     plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings, level=level)
-    parts = [result for _, result in sorted(_run(plan, _coverage_of_chunk, executor, cancel))]
+    parts = [result for _, result in sorted(run_chunks(plan, _coverage_of_chunk, executor, cancel))]
     rows: list[dict[str, object]] = []
     for method in methods:
         covered = [part[method][0] for part in parts if method in part]
@@ -679,13 +679,24 @@ class _ChunkResult:
     finished: bool
 
 
-def _run(
-    plan: _Plan,
+class HasChunks(Protocol):
+    """Any plan of work that is cut into chunks."""
+
+    @property
+    def chunks(self) -> int:
+        """Number of chunks."""
+
+
+def run_chunks(
+    plan: HasChunks,
     work: Callable[..., Any],
     executor: HasSubmit | None,
     cancel: Event | None,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield ``(index, result)`` of the chunks as they finish."""
+    """Yield ``(index, result)`` of the chunks as they finish.
+
+    ``work`` is called with the plan, the chunk's index and the event that cancels.
+    """
     if executor is None and plan.chunks == 1:
         yield 0, work(plan, 0, cancel)
         return
