@@ -25,6 +25,7 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
+from .probabilities import measure_curve, reliability
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis
 from .world import (
     coefficients_by_agent,
@@ -63,10 +64,12 @@ __all__ = [
     "log_axis",
     "loss_along",
     "matrix_with_column",
+    "measure_curve",
     "models_of_agent",
     "plan",
     "played_ellipses",
     "ratio_against_p",
+    "reliability",
     "rise_by_agent",
     "rises",
     "samples_needed",

@@ -22,6 +22,8 @@ from .losses import LOGISTIC
 #: Equally wide bins of the predicted probability.
 BINS = 10
 
+NUMBERS = ("mean", "low", "high", "gap", "gap_low", "gap_high", "best")
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -81,7 +83,8 @@ def reliability(eta: Array, label: Array, bins: int = BINS) -> Array:
         np.bincount(place.ravel(), weights=weight.ravel(), minlength=bins * len(p))
         for weight in (np.ones_like(p), p, known)
     ]
-    return np.stack([one.reshape(-1, bins) for one in sums], axis=1).reshape(*leading, 3, bins)
+    stacked = np.stack([one.reshape(-1, bins) for one in sums], axis=1)
+    return stacked.reshape(*leading, 3, bins).astype(np.float64)
 
 
 def calibration_error(sums: Array) -> Array:
@@ -90,6 +93,16 @@ def calibration_error(sums: Array) -> Array:
     The gap between predicted and real share of ones in a bin, averaged over samples.
     """
     return np.abs(sums[..., 1, :] - sums[..., 2, :]).sum(axis=-1) / sums[..., 0, :].sum(axis=-1)
+
+
+def overconfidence(sums: Array) -> float:
+    """How much surer predictions are than they may be, on average, of `reliability`'s sums.
+
+    Mean over samples of how far the predicted probability lies beyond the real share of ones of
+    its bin, away from 1/2. Negative where predictions are too timid.
+    """
+    away = np.sign(np.arange(sums.shape[-1]) + 0.5 - sums.shape[-1] / 2)
+    return float(((sums[1] - sums[2]) * away).sum() / sums[0].sum())
 
 
 def measured(eta: Array, label: Array) -> tuple[dict[str, Array], Array]:
@@ -215,27 +228,51 @@ class Curve:
         _, low, high = found
         return 0 if low <= 0 <= high else better * int(np.sign(low))
 
+    def ahead_from(self, method: str, other: str, measure: str = "log_loss") -> int | None:
+        """The n from which on ``method`` is better than ``other`` at every n of the grid.
+
+        None where it is not better at the last n.
+        """
+        found = None
+        for n in reversed(self.sample_sizes):
+            sign = self.compare(method, other, n, measure)
+            if sign is None:
+                continue
+            if sign <= 0:
+                break
+            found = n
+        return found
+
     def frame(self, measure: str = "log_loss") -> pd.DataFrame:
         """A row per n and method.
 
         Columns ``n``, ``method``, ``mean``, ``low`` and ``high`` (95% interval of the mean over
-        trials), ``best`` (<NA> where not known), ``trials`` and ``note``.
+        trials), ``gap``, ``gap_low`` and ``gap_high`` (to "local", by paired trials), ``best``
+        (<NA> where not known), ``trials`` and ``note``.
         """
         choice("measure", measure, tuple(MEASURES))
         rows = []
         for method in self.methods:
             for n in self.sample_sizes:
                 row: dict[str, object] = {"n": n, "method": method}
-                row |= dict.fromkeys(("mean", "low", "high"), pd.NA)
+                row |= dict.fromkeys(NUMBERS, pd.NA)
                 found = self.values.get((measure, method, n), np.empty(0))
                 if found.size:
                     row["mean"], row["low"], row["high"] = mean_interval(found)
+                gap = self.gap(method, "local", n, measure)
+                if gap is not None and found.size > 1:
+                    row["gap"], row["gap_low"], row["gap_high"] = gap
                 row["best"] = self.best.get(measure, pd.NA)
                 row["trials"] = int(found.size)
                 row["note"] = self.notes.get((method, n), "")
                 rows.append(row)
-        numbers = dict.fromkeys(("mean", "low", "high", "best"), "Float64")
-        return pd.DataFrame(rows).astype(numbers)
+        return pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Float64"))
+
+    def table(self) -> pd.DataFrame:
+        """All measures' frames in one, with a first column ``measure``."""
+        return pd.concat(
+            [self.frame(key).assign(measure=key) for key in MEASURES], ignore_index=True
+        )[["measure", "n", "method", *NUMBERS, "trials", "note"]]
 
     def reliability_frame(self, n: int) -> pd.DataFrame:
         """Reliability at n, a row per method and bin that has test samples.
