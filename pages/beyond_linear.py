@@ -204,6 +204,15 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
             settings=settings, progress=report, cancel=cancel,
         )  # fmt: skip
 
+    def code_of(curve: Curve) -> str:
+        return (
+            world_code(scenario, choices)
+            + "curves = cc.smooth.curves(\n"
+            + f"    world, {list(sizes)}, {trials}, ['full', {agent}],\n"
+            + f"    {methods},\n    seed=scenario.seed, settings=settings,\n)\n"
+            + f"frame = curves[{curve.target!r}].frame({measure!r})\nprint(frame)\n"
+        )
+
     def draw(found: dict[object, Curve], final: bool) -> None:
         full, own = found["full"], found[agent]
         if not own.done:
@@ -211,18 +220,10 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
             return
         words(headline(own, agent))
         sides = columns("logistic-full", "logistic-agent", sizes=[1, 1])
-        titles = ("A model of all features", f"Agent {agent + 1}'s own model")
         keys = ("logistic-full", "logistic-agent")
-        for side, key, curve, title in zip(sides, keys, (full, own), titles, strict=True):
+        for side, key, curve in zip(sides, keys, (full, own), strict=True):
             with side:
-                show_curve(curve, key, title, measure, beyond and measure == "log_loss",
-                           world_code(scenario, choices)
-                           + "curves = cc.smooth.curves(\n"
-                           + f"    world, {list(sizes)}, {trials}, ['full', {agent}],\n"
-                           + f"    {methods},\n"
-                           + "    seed=scenario.seed, settings=settings,\n)\n"
-                           + f"frame = curves[{curve.target!r}].frame({measure!r})\n"
-                           + "print(frame)\n")  # fmt: skip
+                show_curve(curve, key, measure, beyond and measure == "log_loss", code_of(curve))
         words(findings(full, own, agent))
         words(WHAT_IS_WHAT)
 
@@ -243,11 +244,11 @@ def pick_grid(problem: cc.Problem) -> tuple[int, ...]:
     return tuple(int(n) for n in np.unique(np.geomspace(low, high, 6).round().astype(int)))
 
 
-def show_curve(
-    curve: Curve, key: str, title: str, measure: str, beyond: bool, code: str
-) -> None:  # fmt: skip
+def show_curve(curve: Curve, key: str, measure: str, beyond: bool, code: str) -> None:
     best = curve.best.get(measure)
     level = None if best is None or measure == "calibration" else (best, f"best {best:.3f}")
+    whose = "All features" if curve.target == "full" else f"Agent {int(curve.target) + 1}"
+    title = f"{whose}: {against_local(curve, curve.sample_sizes[-1], measure)}"
     show(
         figures.measure_curve(
             curve.frame(measure), NAMES, MEASURES[measure].label, title=title, beyond=beyond,
@@ -259,6 +260,17 @@ def show_curve(
         formula=FORMULA,
         code=code,
     )  # fmt: skip
+
+
+def against_local(curve: Curve, n: int, measure: str) -> str:
+    """The finding in a title: COLLAB's number beside that of working alone."""
+    digits = 3 if measure != "log_loss" else 4
+    found = [
+        f"{name} {value:.{digits}f}"
+        for key, name in (("collab", "COLLAB"), ("local", "alone"))
+        if (value := curve.mean(key, n, measure)) is not None
+    ]
+    return f"{', '.join(found)} at n = {n:,}" if found else MEASURES[measure].label
 
 
 def headline(own: Curve, agent: int) -> str:
@@ -374,11 +386,17 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
             if final:
                 error_box(f"With n = {n} there is nothing to show: {missing or 'no trial ended'}.")
             return
-        words(calibration_in_words(curve, n))
-        whose = "all features" if target == "full" else f"agent {target + 1}'s features"
+        words(
+            "**Of all to whom a model gives 80%, do 80% have a label of 1?** On the dotted line "
+            "yes; flatter is too sure, steeper too timid."
+        )
+        whose = "All features" if target == "full" else f"Agent {target + 1}"
         show(
             figures.reliability(
-                frame, NAMES, title=f"Are probabilities kept? Of {whose}, n = {n:,}"
+                frame,
+                NAMES,
+                title=f"{whose}, off by: {against_local(curve, n, 'calibration')}",
+                height=420,
             ),
             key="reliability",
             alt="Real share of ones against the predicted probability, for every method.",
@@ -389,6 +407,7 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
             + f"    {methods},\n    seed=scenario.seed, settings=settings,\n)\n"
             + f"frame = curves[{target!r}].reliability_frame({n})\nprint(frame)\n",
         )
+        words(calibration_in_words(curve, n))
         words(trouble_in_words(curve))
 
     run.panel(
@@ -411,9 +430,9 @@ def calibration_in_words(curve: Curve, n: int) -> str:
     if not rows:
         return ""
     return (
-        f"**By how much probabilities are off, on average at n = {n:,}: "
+        f"How far probabilities are off on average, at n = {n:,} in {curve.done} trials: "
         + "; ".join(text for _, text in rows)
-        + ".** Above the dotted line for low and below it for high probabilities is too sure."
+        + "."
     )
 
 
@@ -632,7 +651,7 @@ $\\sum_i n_i\\,\\mathbb{E}\\,\\ell\\big(f(x_+;\\hat\\theta_i), f(x_+;T_i\\theta)
 \\mathbb{E}\\,\\ell\\big(f(x_+;\\hat\\theta_i), y\\big)$, the paper's last proposal, $\\ell$ being
 the cross-entropy of the agent's probability against the server's; agent $i$ gets $T_i\\theta$ back.
 The factor $n_i$ is ours, for agents of unequal size. Attenuated (beyond the paper): $T_i\\theta /
-\\sqrt{1 + \\tfrac{\\pi}{8}\\,\\theta_{i-}'\\Gamma_i\\theta_{i-}}$, since averaging over what is unseen
+\\sqrt{1 + \\tfrac{\\pi}{8}\\,\\theta_{i-}'\\Gamma_i\\theta_{i-}}$, since averaging over the unseen
 flattens a logistic curve. One intercept for all passes through $T_i$ as it is. Measures are over
 4,000 fresh samples whose true probabilities stand for their labels; the best possible is that of
 the true probability given the features of the target.

@@ -67,6 +67,16 @@ class Fit:
     one_class: NDArray[np.bool_]
     n: int
 
+    def of(self, place: int) -> Fit:
+        """One of a stack, along the first axis."""
+        return Fit(
+            self.theta[place],
+            self.loss[place],
+            self.regularised[place],
+            self.one_class[place],
+            self.n,
+        )
+
     @property
     def corrected_loss(self) -> Array:
         """Training loss plus k/n, what it promises too much of log-loss on average (Akaike)."""
@@ -115,12 +125,12 @@ def fit(
     theta, regularised = np.zeros((count, k)), np.zeros(count, dtype=bool)
     rows = np.flatnonzero(~one_class)
     if rows.size and k:
-        block = Block(flat[rows], target[rows], np.ones(rows.size))
+        block = Block(flat, target, np.ones(count)).of(rows)
         found = minimise([block], begin[rows], loss, by_scipy=False)
         theta[rows], regularised[rows] = found.theta, ~found.converged
         again = rows[~found.converged]
         if again.size:
-            block = Block(flat[again], target[again], np.ones(again.size))
+            block = Block(flat, target, np.ones(count)).of(again)
             penalty = ridge * flat[again].var(axis=-2) / n
             if not intercept:
                 penalty = ridge * (flat[again] ** 2).mean(axis=-2) / n

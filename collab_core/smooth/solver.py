@@ -70,6 +70,8 @@ class Block:
 
     def of(self, rows: NDArray[np.intp]) -> Block:
         """The same for some of the problems."""
+        if rows.size == len(self.target):
+            return self
         x = self.x if self.x.shape[0] == 1 else self.x[rows]
         return replace(self, x=x, target=self.target[rows], weight=self.weight[rows])
 

@@ -42,8 +42,8 @@ NAMES = {
 #: Test samples of a run, shared by all trials and methods.
 TEST_SAMPLES = 4000
 
-#: Numbers drawn for one chunk of trials: some 30 MB.
-CHUNK_NUMBERS = 4_000_000
+#: Numbers drawn for one chunk of trials: two seconds of work, so that a run is soon seen.
+CHUNK_NUMBERS = 2_000_000
 
 #: Nodes of the Gauss-Hermite rule by which unseen features are averaged over.
 NODES = 40
@@ -355,16 +355,30 @@ class Step:
     @cached_property
     def fits(self) -> list[Fit]:
         """Every agent's own model."""
-        found = []
-        for i, (x, y) in enumerate(zip(self.designs, self.labels, strict=True)):
-            found.append(self._local(("agent", i), x, y))
-        return found
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for i, x in enumerate(self.designs):
+            groups.setdefault(x.shape, []).append(i)
+        found: dict[int, Fit] = {}
+        # Agents of one shape are fitted in one call: at small n the calls cost more than the work.
+        for members in groups.values():
+            together = self._local(
+                [("agent", i) for i in members],
+                np.stack([self.designs[i] for i in members]),
+                np.stack([self.labels[i] for i in members]),
+            )
+            found |= {i: together.of(place) for place, i in enumerate(members)}
+        return [found[i] for i in range(len(self.designs))]
 
-    def _local(self, key: object, x: Array, y: Array) -> Fit:
-        one = fit(x, y, start=self.starts.get(key))
+    def _local(self, keys: Sequence[object], x: Array, y: Array) -> Fit:
+        """Fits of some agents, x of shape (agents, trials, n, k)."""
+        start = None
+        if keys[0] in self.starts:
+            start = np.stack([self.starts[key] for key in keys])
+        one = fit(x, y, start=start)
         # A ridge's answer is no start for the fit without it.
         calm = ~(one.regularised | one.one_class)[..., None]
-        self.starts[key] = np.where(calm, one.theta, 0.0)
+        for key, theta in zip(keys, np.where(calm, one.theta, 0.0), strict=True):
+            self.starts[key] = theta
         return one
 
     def trouble(self) -> Trouble:
@@ -382,7 +396,8 @@ class Step:
             if target != "full":
                 return self.fits[int(target)].theta
             x, y = self.data.newcomer
-            return self._local("newcomer", with_constant(x[:, : self.n]), y[:, : self.n]).theta
+            design, label = with_constant(x[:, : self.n]), y[:, : self.n]
+            return self._local(["newcomer"], design[None], label[None]).theta[0]
         if method == "full_data":
             columns = self.data.columns(target)
             designs = [
