@@ -37,8 +37,8 @@ from .solver import RUNAWAY, STEPS, Block, Solution, local_coefficients, minimis
 #: feature, as if drawn from a standard normal law.
 RIDGE = 1.0
 
-#: A training loss this small, next to that of knowing nothing, gives no weight but infinity.
-NO_LOSS = 1e-9
+#: A training loss this small, next to that of knowing nothing, is rounding.
+NO_LOSS = 1e-12
 
 INTERCEPTS = ("shared", "own", "none")
 
@@ -58,6 +58,8 @@ class Fit:
         and a ridge answers instead.
     one_class : boolean array, shape (...)
         Where all labels are equal: the answer is the intercept alone.
+    exact : boolean array, shape (...)
+        Where the training loss is 0 but for rounding, so that a weight of 1 over it is infinite.
     n : int
     """
 
@@ -65,6 +67,7 @@ class Fit:
     loss: Array
     regularised: NDArray[np.bool_]
     one_class: NDArray[np.bool_]
+    exact: NDArray[np.bool_]
     n: int
 
     def of(self, place: int) -> Fit:
@@ -74,6 +77,7 @@ class Fit:
             self.loss[place],
             self.regularised[place],
             self.one_class[place],
+            self.exact[place],
             self.n,
         )
 
@@ -116,8 +120,8 @@ def fit(
     design, labels = _checked(x, y, loss)
     leading, (n, k) = labels.shape[:-1], design.shape[-2:]
     positive("ridge", ridge)
-    flat, target = design.reshape(-1, n, k), labels.reshape(-1, n)
-    count = len(flat)
+    count = int(np.prod(leading))
+    flat, target = design.reshape(count, n, k), labels.reshape(count, n)
     begin = np.zeros((count, k)) if start is None else np.array(start).reshape(count, k)
     one_class = np.zeros(count, dtype=bool)
     if loss.classes:
@@ -140,11 +144,14 @@ def fit(
         share = (target[one_class].sum(axis=-1) + 0.5) / (n + 1)
         theta[one_class, 0] = logit(share)
     eta = (flat @ theta[..., None])[..., 0]
+    trained = loss.value(target, eta).mean(axis=-1)
+    ignorant = loss.value(target, np.zeros_like(eta)).mean(axis=-1)
     return Fit(
         theta.reshape(*leading, k),
-        loss.value(target, eta).mean(axis=-1).reshape(leading),
+        trained.reshape(leading),
         regularised.reshape(leading),
         one_class.reshape(leading),
+        np.asarray(trained <= NO_LOSS * ignorant).reshape(leading),
         n,
     )
 
@@ -277,10 +284,7 @@ def collab(
         infinite), take no part.
     """
     losses = [one.corrected_loss if correction else one.loss for one in fits]
-    takes_part = [
-        ~one.one_class & (level > NO_LOSS)
-        for one, level in zip(fits, (one.loss for one in fits), strict=True)
-    ]
+    takes_part = [~one.one_class & ~one.exact for one in fits]
     targets = [
         loss.predict((x @ one.theta[..., None])[..., 0])
         for x, one in zip(_designs(designs, layout), fits, strict=True)
@@ -411,11 +415,13 @@ def _aggregate(
         if not used[:, i].any():
             continue
         n, k = x.shape[-2:]
-        design = x[None] if x.ndim == 2 else np.broadcast_to(x, (*leading, n, k)).reshape(-1, n, k)
+        design = x[None]
+        if x.ndim > 2:
+            design = np.broadcast_to(x, (*leading, n, k)).reshape(count, n, k)
         blocks.append(
             Block(
                 design,
-                np.broadcast_to(target, (*leading, n)).reshape(-1, n),
+                np.broadcast_to(target, (*leading, n)).reshape(count, n),
                 np.broadcast_to(weight, leading).reshape(-1),
                 layout.transforms[i],
                 layout.spreads[i] if attenuated else None,

@@ -29,12 +29,14 @@ from .losses import Loss
 #: logistic and normal curves of one slope at 0 (the probit approximation).
 ATTENUATION = np.pi / 8
 
-#: A problem is solved when ``g' H^-1 g``, twice the gap that is left, is below this.
+#: A problem is solved when ``g' H^-1 g``, twice the gap that is left, is below this share of the
+#: objective at the start.
 TOLERANCE = 1e-18
 
-#: Newton steps. A logistic fit that exists takes about ten; one that runs away takes 35 or more
-#: until its gap is below the tolerance, so that it never looks as if it had converged.
-STEPS = 25
+#: Newton steps. A logistic fit that exists takes about ten. One that runs away gains 1 in its
+#: largest linear predictor each step, and would take 35 or more until its gap is below the
+#: tolerance: it never looks as if it had converged.
+STEPS = 18
 
 #: Steps of SciPy's trust region, and the gap at which its answer counts as one.
 SCIPY_STEPS, SCIPY_TOLERANCE = 500, 1e-14
@@ -168,6 +170,7 @@ def minimise(
     part, current = list(blocks), theta
     scale = _scale(part)
     worth, etas = _value(part, current, loss, penalty, scale)
+    unit = np.maximum(worth, np.finfo(float).tiny)
     for _ in range(steps):
         gradient = _gradient(part, current, etas, loss, penalty[active], scale)
         step, _ = solve(_hessian(part, current, etas, loss, penalty[active], scale), -gradient)
@@ -176,7 +179,8 @@ def minimise(
             part, current, step, gap, worth, etas, loss, penalty[active], scale
         )
         # Rounding may forbid a last step that would be smaller than it.
-        done = (gap <= TOLERANCE) | (~fell & (gap <= SCIPY_TOLERANCE))
+        share = gap / unit[active]
+        done = (share <= TOLERANCE) | (~fell & (share <= SCIPY_TOLERANCE))
         away = _runs_away(part, new_etas) if loss.classes and free else np.zeros_like(done)
         done &= ~away
         ended = done | away | ~fell
