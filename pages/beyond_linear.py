@@ -158,7 +158,7 @@ def trouble_in_words(curve: Curve, everybody: str = "local fits") -> str:
 
 def smallest_n(problem: cc.Problem) -> int:
     """Four samples a coefficient, so that few agents' classes are separated."""
-    return max(int(np.ceil((4 * (problem.sizes + 1) / problem.shares).max())), 10)
+    return 4 * (int(problem.sizes.max()) + 1)
 
 
 def usual_grid(problem: cc.Problem) -> tuple[int, int]:
