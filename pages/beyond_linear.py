@@ -248,7 +248,8 @@ def show_curve(curve: Curve, key: str, measure: str, beyond: bool, code: str) ->
     best = curve.best.get(measure)
     level = None if best is None or measure == "calibration" else (best, f"best {best:.3f}")
     whose = "All features" if curve.target == "full" else f"Agent {int(curve.target) + 1}"
-    title = f"{whose}: {against_local(curve, curve.sample_sizes[-1], measure)}"
+    last = curve.sample_sizes[-1]
+    title = f"{whose}: " + against_local(curve, last, measure, "COLLAB {}, alone {}")
     show(
         figures.measure_curve(
             curve.frame(measure), NAMES, MEASURES[measure].label, title=title, beyond=beyond,
@@ -262,15 +263,12 @@ def show_curve(curve: Curve, key: str, measure: str, beyond: bool, code: str) ->
     )  # fmt: skip
 
 
-def against_local(curve: Curve, n: int, measure: str) -> str:
-    """The finding in a title: COLLAB's number beside that of working alone."""
-    digits = 3 if measure != "log_loss" else 4
-    found = [
-        f"{name} {value:.{digits}f}"
-        for key, name in (("collab", "COLLAB"), ("local", "alone"))
-        if (value := curve.mean(key, n, measure)) is not None
-    ]
-    return f"{', '.join(found)} at n = {n:,}" if found else MEASURES[measure].label
+def against_local(curve: Curve, n: int, measure: str, form: str) -> str:
+    """The finding in a title: COLLAB's number beside that of working alone, where both are."""
+    together, alone = (curve.mean(key, n, measure) for key in ("collab", "local"))
+    if together is None or alone is None:
+        return f"{MEASURES[measure].label} of each method"
+    return form.format(f"{together:.3f}", f"{alone:.3f}")
 
 
 def headline(own: Curve, agent: int) -> str:
@@ -395,7 +393,7 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
             figures.reliability(
                 frame,
                 NAMES,
-                title=f"{whose}, off by: {against_local(curve, n, 'calibration')}",
+                title=against_local(curve, n, "calibration", f"{whose}: off by {{}}, alone {{}}"),
                 height=420,
             ),
             key="reliability",
@@ -606,7 +604,7 @@ def show_travel(frame: pd.DataFrame, measure: str, target: str, code: str) -> No
     show(
         figures.measure_curve(
             frame, NAMES, MEASURES[measure].label, log=measure == "calibration",
-            title=f"More than 20 minutes? On {target}'s test people",
+            title=travel_title(frame, target),
         ),
         key="travel",
         alt=f"{MEASURES[measure].label} of every method on real test people against n.",
@@ -614,6 +612,15 @@ def show_travel(frame: pd.DataFrame, measure: str, target: str, code: str) -> No
         formula=TRAVEL_FORMULA,
         code=code,
     )  # fmt: skip
+
+
+def travel_title(frame: pd.DataFrame, target: str) -> str:
+    """The finding at the smallest n."""
+    n = int(frame["n"].min())
+    means = frame[frame["n"] == n].set_index("method")["mean"]
+    if means.reindex(["collab", "local"]).isna().any():
+        return f"{target}'s test people"
+    return f"{target}, n = {n:,}: COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
 
 
 def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:

@@ -108,7 +108,7 @@ def _range(known: np.ndarray, level: tuple[float, str] | None) -> dict[str, Any]
     low, high = float(values.min()), float(values.max())
     middle = float(np.median(values))
     # Far from the middle nothing is to be read off but that it is far.
-    high = min(high, middle + 3 * max(middle - low, 0.02))
+    high = min(high, middle + 8 * max(middle - low, 0.02))
     room = 0.06 * max(high - low, 1e-3)
     return {"range": [low - room, high + room]}
 
