@@ -128,16 +128,16 @@ def limited_n(scenario: cc.Scenario) -> int:
 
 def trouble_in_words(curve: Curve, everybody: str = "local fits") -> str:
     """Separation, one class and what did not converge, in a sentence each."""
-    said = []
-    for n, found in curve.trouble.items():
-        if found.regularised:
-            said.append(f"{found.regularised / found.fits:.0%} at n = {n:,}")
+    shares = {n: found.regularised / max(found.fits, 1) for n, found in curve.trouble.items()}
     text = []
-    if said:
+    if any(shares.values()):
+        said = ", ".join(f"{share:.0%} at n = {n:,}" for n, share in shares.items() if share)
+        if len(shares) > 1 and len(set(shares.values())) == 1:
+            said = f"{next(iter(shares.values())):.0%} at every n"
         text.append(
             f"Some {everybody} have no finite best model, because classes are separated or a "
-            f"column belongs to one class alone ({', '.join(said)}). A small ridge answers for "
-            "them, and they take part with it."
+            f"column belongs to one class alone ({said}). A small ridge answers for them, and they "
+            "take part with it."
         )
     single = sum(found.one_class for found in curve.trouble.values())
     if single:
@@ -189,8 +189,8 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         with right:
             settings = server_controls()
             beyond = options.switch(
-                "beyond", "Log-loss beyond the best possible", True,
-                help="Less what even the true probabilities cost, on a log axis.",
+                "beyond", "Beyond the best possible", True,
+                help="Log-loss less what even the true probabilities cost, on a log axis.",
             )  # fmt: skip
     if not methods:
         error_box("Pick at least one method.")
@@ -218,7 +218,7 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         if not own.done:
             words("**The first trials are on their way.**")
             return
-        words(headline(own, agent))
+        words(headline(own, agent, measure))
         sides = columns("logistic-full", "logistic-agent", sizes=[1, 1])
         keys = ("logistic-full", "logistic-agent")
         for side, key, curve in zip(sides, keys, (full, own), strict=True):
@@ -271,25 +271,28 @@ def against_local(curve: Curve, n: int, measure: str, form: str) -> str:
     return form.format(f"{together:.3f}", f"{alone:.3f}")
 
 
-def headline(own: Curve, agent: int) -> str:
-    n = own.sample_sizes[-1]
-    together, alone = own.mean("collab", n), own.mean("local", n)
-    if together is None or alone is None:
+def headline(own: Curve, agent: int, measure: str) -> str:
+    """From which n together is better than alone, by the measure that is drawn."""
+    first, n = own.sample_sizes[0], own.sample_sizes[-1]
+
+    def numbers(at: int) -> str:
+        together, alone = (own.mean(key, at, measure) for key in ("collab", "local"))
+        return f"{together:.4f} against {alone:.4f} at n = {at:,}"
+
+    if own.mean("collab", n, measure) is None or own.mean("local", n, measure) is None:
         return f"**How well does agent {agent + 1} predict, alone and together?**"
-    ahead = own.ahead_from("collab", "local")
-    numbers = f"log-loss {together:.4f} against {alone:.4f} at n = {n:,}"
+    ahead, name = own.ahead_from("collab", "local", measure), MEASURES[measure].label
     if ahead is None:
-        behind = own.compare("collab", "local", n) == -1
+        behind = own.compare("collab", "local", n, measure) == -1
         return (
             f"**At the largest n COLLAB {'is behind' if behind else 'cannot be told from'} working "
-            f"alone for agent {agent + 1}**: {numbers}."
+            f"alone for agent {agent + 1}**: {name} {numbers(n)}."
         )
-    since = "at every n drawn" if ahead == own.sample_sizes[0] else f"from n = {ahead:,} on"
-    first = own.sample_sizes[0]
-    small = f", {own.mean('collab', first):.4f} against {own.mean('local', first):.4f} at {first:,}"
+    since = "at every n drawn" if ahead == first else f"from n = {ahead:,} on"
+    small = f"{numbers(first)}, " if own.mean("collab", first, measure) and n != first else ""
     return (
         f"**The paper's proposal carries over: agent {agent + 1} predicts better together than "
-        f"alone {since}** ({numbers}{small if n != first else ''}; paired 95% intervals)."
+        f"alone {since}** ({name} {small}{numbers(n)}; paired 95% intervals)."
     )
 
 
@@ -463,7 +466,8 @@ def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
                 frame["name"].tolist(),
                 {key: (NAMES[key], frame[key]) for key in drawn},
                 frame["best"],
-                title=f"Agent {agent + 1}'s coefficients from one data set, n = {n:,}",
+                title=f"Off by {off(frame, 'collab'):.2g} together, "
+                f"{off(frame, 'local'):.2g} alone, n = {n:,}",
                 height=420,
             ),
             key="logistic-models",
@@ -481,15 +485,18 @@ def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
     )  # fmt: skip
 
 
-def models_in_words(frame: pd.DataFrame, agent: int, n: int) -> str:
-    def off(key: str) -> float:
-        return float(np.sqrt(((frame[key] - frame["best"]) ** 2).mean()))
+def off(frame: pd.DataFrame, method: str) -> float:
+    """How far a method's coefficients are from the best, root mean square."""
+    return float(np.sqrt(((frame[method] - frame["best"]) ** 2).mean()))
 
+
+def models_in_words(frame: pd.DataFrame, agent: int, n: int) -> str:
     size = np.linalg.norm(frame["best"]) / max(np.linalg.norm(frame["plain"]), 1e-300)
     said = (
         f"**What comes back to agent {agent + 1} is off the best it can have by "
-        f"{off('collab'):.3g} a coefficient; what it fitted alone on {n:,} samples, by "
-        f"{off('local'):.3g}.** The naive average is off by {off('naive_collab'):.3g}."
+        f"{off(frame, 'collab'):.3g} a coefficient; what it fitted alone on {n:,} samples, by "
+        f"{off(frame, 'local'):.3g}.** The naive average is off by "
+        f"{off(frame, 'naive_collab'):.3g}."
     )
     if size < 0.995:
         said += (
@@ -592,7 +599,7 @@ def live(people: People, measure: str, model: str) -> None:
             + f"curve = cc.smooth.travel_curve(people, study, {sizes}, {trials})\n"
             + f"frame = curve.frame({measure!r})\nprint(frame)\n",
         )
-        words(f"{found.source}. {trouble_in_words(curve, 'states')}")
+        words(f"Data: {found.source}. {trouble_in_words(curve, 'states')}")
 
     run.panel(
         "travel", (found.digest, choice, trials), work, draw, label="Draw",

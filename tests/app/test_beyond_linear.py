@@ -126,9 +126,11 @@ def test_the_words_are_the_numbers():
     last = sizes[-1]
     assert own.compare("collab", "local", last) == 1
     assert "agent 2 predicts better together than alone" in said(app)
-    assert f"log-loss {own.mean('collab', last):.4f} against {own.mean('local', last):.4f}" in said(
-        app
-    )
+    numbers = [
+        f"{own.mean('collab', n):.4f} against {own.mean('local', n):.4f} at n = {n:,}"
+        for n in (sizes[0], last)
+    ]
+    assert f"log-loss {', '.join(numbers)}; paired" in said(app)
     for word in ("Theorem", "Heuristic", "Measured"):
         assert word in said(app)
     assert "20 trials; bands are 95% intervals" in said(app)
