@@ -589,16 +589,34 @@ def live(people: People, measure: str, model: str) -> None:
         frame = curve.frame(measure)
         words(travel_in_words(frame, measure, target))
         paths = st.session_state.get("census-paths") or ["the files you uploaded"]
-        show_travel(
-            frame,
-            measure,
-            target,
+        code = (
             "import collab_core as cc\n\n"
             + f"people = cc.census.People.from_files({paths}, 'mine')\n"
             + f"study = cc.census.Study(people.sums, cc.census.{choice!r})\n"
             + f"curve = cc.smooth.travel_curve(people, study, {sizes}, {trials})\n"
-            + f"frame = curve.frame({measure!r})\nprint(frame)\n",
         )
+        left, right = columns("travel", "travel-reliability", sizes=[1, 1])
+        with left:
+            show_travel(
+                frame, measure, target, code + f"frame = curve.frame({measure!r})\nprint(frame)\n"
+            )
+        with right:
+            first = sizes[0]
+            kept = curve.reliability_frame(first)
+            show(
+                figures.reliability(
+                    kept,
+                    NAMES,
+                    title=against_local(
+                        curve, first, "calibration", f"n = {first:,}: off by {{}}, alone {{}}"
+                    ),
+                ),
+                key="travel-reliability",
+                alt="Real share of long ways to work against the predicted probability.",
+                frame=kept,
+                formula=RELIABILITY_FORMULA,
+                code=code + f"frame = curve.reliability_frame({first})\nprint(frame)\n",
+            )
         words(f"Data: {found.source}. {trouble_in_words(curve, 'states')}")
 
     run.panel(

@@ -369,6 +369,9 @@ def test_one_class_agents_get_an_intercept_and_are_left_out():
     assert found.left_out.tolist() == [False, True]
     np.testing.assert_allclose(found.theta, fits[0].theta, atol=1e-7)
     np.testing.assert_allclose(naive(fits, layout).theta, fits[0].theta)
+    apart = collab(designs, fits, Layout(problem.covariance, problem.views, "own"))
+    np.testing.assert_allclose(apart.full(1), [np.log(50.5 / 0.5), *fits[0].theta[1:]], atol=1e-7)
+    np.testing.assert_allclose(apart.full(0), fits[0].theta, atol=1e-7)
     with pytest.raises(NotEstimableError, match="one class"):
         collab(designs[1:] * 2, [fits[1]] * 2, layout)
 

@@ -1,6 +1,7 @@
 """Logistic worlds and census records: measures, ordering of methods, calibration, one seed."""
 
 import os
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -22,6 +23,7 @@ from collab_core.smooth.measures import (
     reliability,
 )
 from collab_core.smooth.travel import label
+from collab_core.smooth.worlds import _checked, _chunk
 
 from .bureau import records
 
@@ -177,6 +179,21 @@ def test_unequal_sizes_empty_views_and_few_samples_are_survived():
     trouble = found["full"].trouble[6]
     assert trouble.fits == 6 * 4
     assert trouble.regularised + trouble.one_class > 0
+
+
+def test_two_ways_to_one_model_are_not_told_apart():
+    problem = cc.Problem(np.eye(2), [1.0, -1.0], 1.0, [[0, 1]])
+    curve = curves(World(problem, 1.5), [80], 20, [0], ["local", "collab", "full_data"])[0]
+    assert curve.compare("collab", "local", 80) == 0
+    assert curve.compare("full_data", "local", 80) == 0
+
+
+def test_a_plan_can_be_sent_to_a_worker():
+    plan = _checked(World(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
+    again = pickle.loads(pickle.dumps(plan))
+    one, two = (_chunk(which, 0, None)["full"] for which in (plan, again))
+    for key, values in one.values.items():
+        np.testing.assert_array_equal(values, two.values[key])
 
 
 def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():

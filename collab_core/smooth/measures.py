@@ -225,6 +225,10 @@ class Curve:
         if found is None:
             return None
         better = MEASURES[choice("measure", measure, tuple(MEASURES))].better
+        mine, theirs = (self.values[measure, key, n] for key in (method, other))
+        # Two ways to the same model differ by rounding.
+        if np.abs(mine - theirs).max() <= 1e-9 * max(float(np.abs(theirs).max()), 1e-3):
+            return 0
         _, low, high = found
         return 0 if low <= 0 <= high else better * int(np.sign(low))
 

@@ -295,7 +295,14 @@ def collab(
             takes_part, fits, losses, _designs(designs, layout), strict=True
         )
     ]
-    return _aggregate(designs, targets, weights, layout, loss, attenuated, start)
+    found = _aggregate(designs, targets, weights, layout, loss, attenuated, start)
+    if layout.intercept == "own":
+        # Nobody else knows the intercept of who took no part.
+        for i, one in enumerate(fits):
+            found.theta[..., i] = np.where(
+                found.left_out[..., i], one.theta[..., 0], found.theta[..., i]
+            )
+    return found
 
 
 def imputation(

@@ -54,6 +54,7 @@ FIGURES = {
     "reliability": "Logistic: are probabilities kept",
     "logistic-models": "Logistic: an agent's coefficients",
     "travel": "Census: more than 20 minutes",
+    "travel-reliability": "Census: are probabilities kept",
 }
 
 

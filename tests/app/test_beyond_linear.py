@@ -193,12 +193,13 @@ def test_with_records_it_is_live(tmp_path, monkeypatch):
     app.session_state["census-paths"] = [str(path)]
     app.run()
     finished(app, "travel")
-    assert_sound(app)
+    assert_sound(app, least=2)
     assert not app.error
     assert "my 1 file" in said(app)
     assert "A stored run" not in said(app)
-    frame, code = frames["travel"]
-    compare("travel", frame, run_snippet(code))
+    assert set(frames) == {"travel", "travel-reliability"}
+    for key, (frame, code) in frames.items():
+        compare(key, frame, run_snippet(code))
     app.multiselect[0].set_value([]).run()
     assert any("Pick at least one state" in error.value for error in app.error)
     app.session_state["census-people"] = People.from_files([path], "sums", most=10)

@@ -52,6 +52,6 @@ def test_records_make_the_census_part_live(server, page, tmp_path):
     expect(page.get_by_text("people of CA, IL, NY were read")).to_be_visible()
     page.get_by_role("link", name="Beyond linear").click()
     expect(page.get_by_role("button", **RUN_AGAIN)).to_be_visible(timeout=60_000)
-    settled(page, 1)
+    settled(page, 2)
     expect(page.get_by_text("my 1 file")).to_be_visible()
     expect(page.get_by_text("A stored run")).to_have_count(0)
