@@ -126,7 +126,7 @@ def limited_n(scenario: cc.Scenario) -> int:
     return min(scenario.n, MOST_N)
 
 
-def trouble_in_words(curve: Curve, everybody: str = "local fits") -> str:
+def trouble_in_words(curve: Curve, everybody: str = "Local fits") -> str:
     """Separation, one class and what did not converge, in a sentence each."""
     shares = {n: found.regularised / max(found.fits, 1) for n, found in curve.trouble.items()}
     text = []
@@ -135,9 +135,9 @@ def trouble_in_words(curve: Curve, everybody: str = "local fits") -> str:
         if len(shares) > 1 and len(set(shares.values())) == 1:
             said = f"{next(iter(shares.values())):.0%} at every n"
         text.append(
-            f"Some {everybody} have no finite best model, because classes are separated or a "
-            f"column belongs to one class alone ({said}). A small ridge answers for them, and they "
-            "take part with it."
+            f"{everybody} with no finite best model, because classes are separated or a column "
+            f"belongs to one class alone: {said}. A small ridge answers for them, and they take "
+            "part with it."
         )
     single = sum(found.one_class for found in curve.trouble.values())
     if single:
@@ -178,7 +178,7 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         agent = options.pick("agent", "Agent of the right figure", range(problem.agents), 0,
                              words=lambda i: f"Agent {i + 1}")  # fmt: skip
     with third:
-        trials = options.pick("trials", "Trials", TRIALS, 20, widget=st.select_slider)
+        trials = options.pick("trials", "Trials", TRIALS, 10, widget=st.select_slider)
     with st.expander("Signal, methods, grid of n, what the server is given"):
         signal, intercept = signal_controls()
         left, middle, right = st.columns(3)
@@ -610,6 +610,7 @@ def live(people: People, measure: str, model: str) -> None:
                     title=against_local(
                         curve, first, "calibration", f"n = {first:,}: off by {{}}, alone {{}}"
                     ),
+                    height=430,
                 ),
                 key="travel-reliability",
                 alt="Real share of long ways to work against the predicted probability.",
@@ -617,7 +618,7 @@ def live(people: People, measure: str, model: str) -> None:
                 formula=RELIABILITY_FORMULA,
                 code=code + f"frame = curve.reliability_frame({first})\nprint(frame)\n",
             )
-        words(f"Data: {found.source}. {trouble_in_words(curve, 'states')}")
+        words(f"Data: {found.source}. {trouble_in_words(curve, 'States')}")
 
     run.panel(
         "travel", (found.digest, choice, trials), work, draw, label="Draw",
