@@ -693,7 +693,10 @@ def run_chunks(
     executor: HasSubmit | None,
     cancel: Event | None,
 ) -> Iterator[tuple[int, Any]]:
-    """Yield ``(index, result)`` of the chunks as they finish."""
+    """Yield ``(index, result)`` of the chunks as they finish.
+
+    ``work`` is called with the plan, the chunk's index and the event that cancels.
+    """
     if executor is None and plan.chunks == 1:
         yield 0, work(plan, 0, cancel)
         return

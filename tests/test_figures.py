@@ -38,6 +38,8 @@ def every_figure():
     questions = {key: question.name for key, question in cc.census.QUESTIONS.items()}
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
+    logistic = cc.smooth.curves(cc.smooth.World(problem, 2.0), [40], 2)["full"]
+    lost = logistic.frame("log_loss")
     title = {"title": "A finding"}
     table = cc.tabular.Table.open(["data/sample_diabetes.csv"])
     study = cc.tabular.TableStudy.of(table, cc.tabular.usual_choice(table))
@@ -60,6 +62,16 @@ def every_figure():
         ),
         "named budget": figures.budget(
             cc.planning.spend_samples(problem, 50, 100), agents=names, **title
+        ),
+        "log-loss": figures.measure_curve(
+            lost, cc.smooth.NAMES, "log-loss", level=(0.4, "best"), **title
+        ),
+        "beyond": figures.measure_curve(lost, cc.smooth.NAMES, "log-loss", beyond=True, **title),
+        "calibration": figures.measure_curve(
+            logistic.frame("calibration"), cc.smooth.NAMES, "off by", log=True, **title
+        ),
+        "reliability": figures.reliability(
+            logistic.reliability_frame(40), cc.smooth.NAMES, **title
         ),
         "people": figures.errors_on_people(results.results(5), **title),
         "census coefficients": figures.coefficient_intervals(

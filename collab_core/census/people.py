@@ -1,6 +1,7 @@
 """Records themselves, for drawing n people at a time as the paper does.
 
-Held in memory only as numbers of those who count; sums (`study`) need none of this.
+Held in memory only as numbers of those who count; sums (`study`) need none of this. Test people
+are held too, for what cannot be measured by sums (`collab_core.smooth.travel`).
 """
 
 from __future__ import annotations
@@ -22,8 +23,19 @@ from .sums import TEST_EVERY, CensusSums, Collector
 #: Of the training people, one in so many is kept for validation by the authors' recipe.
 VALIDATION_EVERY = 5
 
-#: Training people held at most: some 300 MB.
+#: Training people held at most: some 400 MB with those for testing.
 MOST_PEOPLE = 1_000_000
+
+
+def _joined(parts: dict[int, list[tuple[Array, Array]]]) -> dict[str, tuple[Array, Array]]:
+    """Pieces by state code to whole arrays by state."""
+    return {
+        state_name(code): (
+            np.concatenate([x for x, _ in pieces]),
+            np.concatenate([y for _, y in pieces]),
+        )
+        for code, pieces in parts.items()
+    }
 
 
 class People:
@@ -36,6 +48,8 @@ class People:
         By state, features (n, d) and minutes (n,).
     sums : CensusSums
         Of the same files, test people included.
+    tests : dict
+        By state, the same of the test people, who take part in no fit.
     """
 
     def __init__(
@@ -43,8 +57,10 @@ class People:
         features: tuple[str, ...],
         by_state: dict[str, tuple[Array, Array]],
         sums: CensusSums,
+        tests: dict[str, tuple[Array, Array]] | None = None,
     ) -> None:
         self.features, self.by_state, self.sums = features, by_state, sums
+        self.tests = tests or {}
         self._own_scales: dict[tuple[str, bool], tuple[Array, Array, float, float]] = {}
 
     @classmethod
@@ -66,6 +82,7 @@ class People:
         collector = Collector([layout_of(path) for path in files])
         features = collector.features
         parts: dict[int, list[tuple[Array, Array]]] = {}
+        kept: dict[int, list[tuple[Array, Array]]] = {}
         seen: dict[int, int] = {}
         held = 0
         limit = MOST_PEOPLE if most is None else most
@@ -76,23 +93,20 @@ class People:
                 rows = np.flatnonzero(people.states == code)
                 first = seen.get(int(code), 0)
                 seen[int(code)] = first + rows.size
-                train = rows[(first + np.arange(rows.size)) % TEST_EVERY != 0]
-                held += train.size
+                training = (first + np.arange(rows.size)) % TEST_EVERY != 0
+                held += int(training.sum())
                 if held > limit:
                     # Too many to hold: the sums go on, and records are not kept at all.
                     parts.clear()
+                    kept.clear()
                     continue
-                parts.setdefault(int(code), []).append(
-                    (people.x[train][:, columns], people.minutes[train])
-                )
-        by_state = {
-            state_name(code): (
-                np.concatenate([x for x, _ in pieces]),
-                np.concatenate([y for _, y in pieces]),
-            )
-            for code, pieces in parts.items()
-        }
-        return cls(features, by_state if held <= limit else {}, collector.sums(source))
+                for where, some in ((parts, rows[training]), (kept, rows[~training])):
+                    where.setdefault(int(code), []).append(
+                        (people.x[some][:, columns], people.minutes[some])
+                    )
+        if held > limit:
+            return cls(features, {}, collector.sums(source))
+        return cls(features, _joined(parts), collector.sums(source), _joined(kept))
 
     @property
     def holds_records(self) -> bool:

@@ -25,6 +25,7 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
+from .probabilities import measure_curve, reliability
 from .robustness import advantage
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
 from .tables import held_out_errors, normal_quantiles, residuals
@@ -67,12 +68,14 @@ __all__ = [
     "log_axis",
     "loss_along",
     "matrix_with_column",
+    "measure_curve",
     "models_of_agent",
     "normal_quantiles",
     "plain",
     "plan",
     "played_ellipses",
     "ratio_against_p",
+    "reliability",
     "residuals",
     "rise_by_agent",
     "rises",

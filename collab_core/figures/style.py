@@ -35,14 +35,18 @@ PALETTE: dict[str, Style] = {
     "pooled_moments": Style("#B8860B", "dashdot", "star"),
     "naive_collab": Style("#BB5566", "dot", "x"),
     "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
+    "collab_attenuated": Style("#EE7733", "longdashdot", "diamond-open"),
+    "full_data": Style("#708090", "solid", "pentagon"),
     "identity": Style("#AA4499", "dash", "hexagon-open"),
     "tilted": Style("#D62728", "dash", "hexagon"),
     "exact": Style("#E69F00", "solid", "line-ew"),
     "strong": Style("#888888", "dash", "line-ew"),
 }
 
-#: Names of covariances that are no method's.
+#: Names of covariances that are no method's, and of methods of logistic models alone.
 BOUND_LABELS = {
+    "collab_attenuated": "COLLAB, attenuated T",
+    "full_data": "Full-data fit",
     "identity": "Identity weights",
     "tilted": "Tilted weights",
     "exact": "Exact bound",

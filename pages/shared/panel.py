@@ -56,6 +56,12 @@ FIGURES = {
     "server": "What the server adds up",
     "returned": "What comes back",
     "leaving": "Who is hurt when an agent leaves",
+    "logistic-full": "Logistic: a model of all features",
+    "logistic-agent": "Logistic: one agent's model",
+    "reliability": "Logistic: are probabilities kept",
+    "logistic-models": "Logistic: an agent's coefficients",
+    "travel": "Census: more than 20 minutes",
+    "travel-reliability": "Census: are probabilities kept",
 }
 
 

@@ -175,7 +175,10 @@ def test_keyboard_alone_reaches_everything(server, page):
 
 CHARTS = {"": 1, "playground": 5, "ellipses": 1, "ellipses?part=lab": 2, "error_vs_n": 2,
           "lower_bounds": 1, "methods": 2, "what_if": 2, "what_if?part=robust": 1,
-          "what_if?world=census&part=measure": 2, "census": 3}  # fmt: skip
+          "what_if?world=census&part=measure": 2, "census": 3, "your_data": 2,
+          "your_data?part=checks": 2,
+          "beyond_linear?d=6&m=5&rich=2&rich_size=5&size=3&trials=5": 2,
+          "beyond_linear?part=census": 1}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)

@@ -1,0 +1,504 @@
+"""Models of agents and of the server, for any smooth loss: the paper's last proposal.
+
+``theta = argmin sum_i n_i E l(f_i(x+; theta_i), f(x+; T_i theta)) / E l(f_i(x+; theta_i), y)``
+(Discussion; the factor n_i, 1 in the paper where all agents have the same n, is ours).
+
+What is exact, for any data:
+
+- with squared loss this is COLLAB, with Algorithm 1's weights if the expectation is over the
+  agents' own features;
+- with log-loss over the agents' own features it is logistic regression on everybody's imputed
+  data, agent i's samples weighted by 1 over its training loss: an agent's own fit satisfies
+  ``X_i'(y_i - p_i) = 0``, so the server's gradient is the same with its probabilities p_i as with
+  its labels. (For squared loss this is RW-Imputation.)
+
+What is heuristic: the linear ``T_i`` for a model that is not linear. Who does not see a feature
+averages over it, and averaging flattens a logistic curve; `collab` with ``attenuated=True``
+(beyond the paper) shrinks ``T_i theta`` accordingly, by the probit approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logit
+
+from .._checks import Array, agent_index, choice, finite_array, positive
+from ..estimate import NotEstimableError
+from ..geometry import Geometry
+from ..views import ViewsLike
+from .losses import LOGISTIC, Loss
+from .solver import RUNAWAY, STEPS, Block, Solution, local_coefficients, minimise
+
+#: Strength of the ridge where a fit has no end: every coefficient, at unit variance of its
+#: feature, as if drawn from a standard normal law.
+RIDGE = 1.0
+
+#: A training loss this small, next to that of knowing nothing, is rounding.
+NO_LOSS = 1e-12
+
+INTERCEPTS = ("shared", "own", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """An agent's own model, for one data set or a stack of them.
+
+    Attributes
+    ----------
+    theta : array, shape (..., k)
+        Coefficients of the design's columns.
+    loss : array, shape (...)
+        Mean training loss, without any penalty.
+    regularised : boolean array, shape (...)
+        Where no finite model is best (separated classes, or columns that are a class's alone),
+        and a ridge answers instead.
+    one_class : boolean array, shape (...)
+        Where all labels are equal: the answer is the intercept alone.
+    exact : boolean array, shape (...)
+        Where the training loss is 0 but for rounding, so that a weight of 1 over it is infinite.
+    n : int
+    """
+
+    theta: Array
+    loss: Array
+    regularised: NDArray[np.bool_]
+    one_class: NDArray[np.bool_]
+    exact: NDArray[np.bool_]
+    n: int
+
+    def of(self, place: int) -> Fit:
+        """One of a stack, along the first axis."""
+        return Fit(
+            self.theta[place],
+            self.loss[place],
+            self.regularised[place],
+            self.one_class[place],
+            self.exact[place],
+            self.n,
+        )
+
+    @property
+    def corrected_loss(self) -> Array:
+        """Training loss plus k/n, what it promises too much of log-loss on average (Akaike)."""
+        return self.loss + self.theta.shape[-1] / self.n
+
+
+def with_constant(x: ArrayLike) -> Array:
+    """A design with a first column of ones, shape (..., n, k) -> (..., n, 1 + k)."""
+    array = finite_array("x", x, copy=None)
+    return np.concatenate([np.ones((*array.shape[:-1], 1)), array], axis=-1)
+
+
+def fit(
+    x: ArrayLike,
+    y: ArrayLike,
+    loss: Loss = LOGISTIC,
+    *,
+    intercept: bool = True,
+    ridge: float = RIDGE,
+    start: ArrayLike | None = None,
+) -> Fit:
+    """Minimise the mean loss over one agent's labelled samples.
+
+    Parameters
+    ----------
+    x : array, shape (..., n, k)
+        Design. Leading axes are independent data sets.
+    y : array, shape (..., n)
+        Labels; 0 or 1 for a loss of classes.
+    intercept : bool
+        Whether the first column is the constant, which a ridge leaves alone.
+    ridge : float
+        Used only where no finite model is best.
+    start : array, shape (..., k), optional
+        Where to start, such as the fit to fewer samples.
+    """
+    design, labels = _checked(x, y, loss)
+    leading, (n, k) = labels.shape[:-1], design.shape[-2:]
+    positive("ridge", ridge)
+    count = int(np.prod(leading))
+    flat, target = design.reshape(count, n, k), labels.reshape(count, n)
+    begin = np.zeros((count, k)) if start is None else np.array(start).reshape(count, k)
+    one_class = np.zeros(count, dtype=bool)
+    if loss.classes:
+        one_class = np.asarray(target.min(axis=-1) == target.max(axis=-1))
+    theta, regularised = np.zeros((count, k)), np.zeros(count, dtype=bool)
+    rows = np.flatnonzero(~one_class)
+    if rows.size and k:
+        block = Block(flat, target, np.ones(count)).of(rows)
+        found = minimise([block], begin[rows], loss, by_scipy=False)
+        theta[rows], regularised[rows] = found.theta, ~found.converged
+        again = rows[~found.converged]
+        if again.size:
+            block = Block(flat, target, np.ones(count)).of(again)
+            penalty = ridge * flat[again].var(axis=-2) / n
+            if not intercept:
+                penalty = ridge * (flat[again] ** 2).mean(axis=-2) / n
+            theta[again] = minimise([block], np.zeros((again.size, k)), loss, penalty).theta
+    if intercept:
+        # As if half a sample of each class had been added: 0 or 1 would be certainty.
+        share = (target[one_class].sum(axis=-1) + 0.5) / (n + 1)
+        theta[one_class, 0] = logit(share)
+    eta = (flat @ theta[..., None])[..., 0]
+    trained = loss.value(target, eta).mean(axis=-1)
+    ignorant = loss.value(target, np.zeros_like(eta)).mean(axis=-1)
+    return Fit(
+        theta.reshape(*leading, k),
+        trained.reshape(leading),
+        regularised.reshape(leading),
+        one_class.reshape(leading),
+        np.asarray(trained <= NO_LOSS * ignorant).reshape(leading),
+        n,
+    )
+
+
+class Layout:
+    """How the server's parameters become every agent's: ``T_i``, with intercepts.
+
+    The parameters are the intercepts, then theta on all d features. Features are taken to have
+    mean 0 (centre them within each agent's sample), so that an intercept passes through ``T_i``
+    as it is.
+
+    Parameters
+    ----------
+    covariance : array, shape (d, d)
+    views : list of index arrays, or (m, d) boolean mask
+    intercept : {"shared", "own", "none"}
+        One for all; one for every agent, where only slopes are learnt together; or none, and then
+        designs have no constant column.
+    """
+
+    def __init__(
+        self, covariance: ArrayLike | Geometry, views: ViewsLike, intercept: str = "shared"
+    ) -> None:
+        self.geometry = Geometry.of(covariance, views)
+        self.intercept = choice("intercept", intercept, INTERCEPTS)
+        self.constants = {"none": 0, "shared": 1, "own": self.agents}[intercept]
+        self.transforms = tuple(self._transform(i) for i in range(self.agents))
+        self.spreads = tuple(self._spread(i) for i in range(self.agents))
+
+    @property
+    def agents(self) -> int:
+        """Number of agents m."""
+        return self.geometry.agents
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters p, intercepts included."""
+        return self.constants + self.geometry.dimension
+
+    def _transform(self, agent: int) -> Array:
+        linear = self.geometry.transform(agent)
+        if not self.constants:
+            return linear
+        whole = np.zeros((1 + linear.shape[0], self.parameters))
+        whole[0, agent if self.intercept == "own" else 0] = 1.0
+        whole[1:, self.constants :] = linear
+        return whole
+
+    def _spread(self, agent: int) -> Array:
+        """``G_i = Sigma - Sigma P_i' S_i P_i Sigma``, with 0 for intercepts, shape (p, p)."""
+        sigma, view = self.geometry.covariance, self.geometry.views[agent]
+        rest = sigma - sigma[:, view] @ self.geometry.inverses[agent] @ sigma[view]
+        whole = np.zeros((self.parameters, self.parameters))
+        whole[self.constants :, self.constants :] = rest
+        return whole
+
+    def everything(self, agent: int) -> Array:
+        """Transform of somebody who sees all features, with agent i's intercept, (1 + d, p)."""
+        d = self.geometry.dimension
+        whole = np.zeros((bool(self.constants) + d, self.parameters))
+        if self.constants:
+            whole[0, agent if self.intercept == "own" else 0] = 1.0
+        whole[-d:, self.constants :] = np.eye(d)
+        return whole
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """The server's parameters, and with them a model for every agent.
+
+    Attributes
+    ----------
+    theta : array, shape (..., p)
+        Intercepts (see `Layout`), then coefficients of all features.
+    layout : Layout
+    attenuated : bool
+        Whether an agent's model is shrunk for what it does not see.
+    converged : boolean array, shape (...)
+    left_out : boolean array, shape (..., m)
+        Agents that took no part.
+    """
+
+    theta: Array
+    layout: Layout = field(repr=False)
+    attenuated: bool
+    converged: NDArray[np.bool_]
+    left_out: NDArray[np.bool_]
+
+    def local(self, agent: int) -> Array:
+        """Agent i's model of its own design, shape (..., k_i)."""
+        i = agent_index(agent, self.layout.agents)
+        spread = self.layout.spreads[i] if self.attenuated else None
+        return local_coefficients(self.theta, self.layout.transforms[i], spread)
+
+    def full(self, agent: int = 0) -> Array:
+        """The model of all features, with agent i's intercept, shape (..., 1 + d)."""
+        return self.theta @ self.layout.everything(agent_index(agent, self.layout.agents)).T
+
+
+def collab(
+    designs: Sequence[ArrayLike],
+    fits: Sequence[Fit],
+    layout: Layout,
+    loss: Loss = LOGISTIC,
+    *,
+    attenuated: bool = False,
+    correction: bool = False,
+    start: ArrayLike | None = None,
+) -> Aggregate:
+    """The paper's aggregation: least disagreement with every agent, over its training loss.
+
+    Parameters
+    ----------
+    designs : list of arrays, shape (..., N_i, k_i) or (N_i, k_i)
+        Unlabelled features over which agent i and the server should agree: its own, or a common
+        pool seen through its view. Only the mean over them counts, times the agent's n.
+    fits : list of Fit
+        The agents' models; all that the server reads of any label.
+    layout : Layout
+    attenuated : bool
+        Shrink ``T_i theta`` for what agent i does not see (beyond the paper, for log-loss).
+    correction : bool
+        Divide by the training loss plus k/n instead of the training loss.
+    start : array, shape (..., p), optional
+
+    Returns
+    -------
+    Aggregate
+        Agents with labels of one class, or without any training loss (their weight would be
+        infinite), take no part.
+    """
+    losses = [one.corrected_loss if correction else one.loss for one in fits]
+    takes_part = [~one.one_class & ~one.exact for one in fits]
+    targets = [
+        loss.predict((x @ one.theta[..., None])[..., 0])
+        for x, one in zip(_designs(designs, layout), fits, strict=True)
+    ]
+    weights = [
+        np.where(part, one.n / np.where(part, level, 1.0), 0.0) / x.shape[-2]
+        for part, one, level, x in zip(
+            takes_part, fits, losses, _designs(designs, layout), strict=True
+        )
+    ]
+    found = _aggregate(designs, targets, weights, layout, loss, attenuated, start)
+    if layout.intercept == "own":
+        # Nobody else knows the intercept of who took no part.
+        for i, one in enumerate(fits):
+            found.theta[..., i] = np.where(
+                found.left_out[..., i], one.theta[..., 0], found.theta[..., i]
+            )
+    return found
+
+
+def imputation(
+    designs: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    layout: Layout,
+    loss: Loss = LOGISTIC,
+    weights: Sequence[ArrayLike] | None = None,
+    *,
+    start: ArrayLike | None = None,
+) -> Aggregate:
+    """Impute every agent's features by their conditional mean, pool all data, fit once.
+
+    ``x'T_i theta`` is the linear predictor of the imputed features ``T_i'x``, so nothing need be
+    imputed. It needs all data in one place.
+
+    Parameters
+    ----------
+    designs : list of arrays, shape (..., n_i, k_i)
+    labels : list of arrays, shape (..., n_i)
+    weights : list of arrays, shape (...), optional
+        Of a sample of each agent; all 1 by default.
+    """
+    targets = [finite_array("labels", y, copy=None) for y in labels]
+    given = (
+        [np.ones(y.shape[:-1]) for y in targets]
+        if weights is None
+        else [np.broadcast_to(finite_array("weights", w), y.shape[:-1])
+              for w, y in zip(weights, targets, strict=True)]
+    )  # fmt: skip
+    return _aggregate(designs, targets, given, layout, loss, False, start)
+
+
+def naive(fits: Sequence[Fit], layout: Layout) -> Aggregate:
+    """Average the local models, 0 for what an agent does not see, as Naive-Collab does.
+
+    Divided by the number of agents; own intercepts stay their agents' own.
+    """
+    part = np.stack([~one.one_class for one in fits], axis=-1)
+    counts = np.maximum(part.sum(axis=-1), 1)
+    total = np.zeros((*part.shape[:-1], layout.parameters))
+    first = int(layout.constants > 0)
+    for i, (one, view) in enumerate(zip(fits, layout.geometry.views, strict=True)):
+        share = (part[..., i] / counts)[..., None]
+        total[..., layout.constants + view] += share * one.theta[..., first:]
+        if layout.intercept == "own":
+            total[..., i] = one.theta[..., 0]
+        elif layout.intercept == "shared":
+            total[..., 0] += share[..., 0] * one.theta[..., 0]
+    return Aggregate(total, _Naive(layout), False, np.ones(counts.shape, dtype=bool), ~part)
+
+
+class _Naive(Layout):
+    """A layout whose agents take their entries of theta as they are."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.geometry, self.intercept = layout.geometry, layout.intercept
+        self.constants, self.spreads = layout.constants, layout.spreads
+        first = int(layout.constants > 0)
+        self.transforms = tuple(
+            self.everything(i)[[*range(first), *(first + layout.geometry.views[i])]]
+            for i in range(layout.agents)
+        )
+
+
+def pooled(
+    designs: Sequence[ArrayLike],
+    labels: Sequence[ArrayLike],
+    loss: Loss = LOGISTIC,
+    *,
+    own_intercepts: bool = False,
+    start: ArrayLike | None = None,
+) -> Array:
+    """Fit everybody's samples of the same features together: the ceiling, were nothing missing.
+
+    Parameters
+    ----------
+    designs : list of arrays, shape (..., n_i, 1 + k)
+        With a constant column each.
+    labels : list of arrays, shape (..., n_i)
+    own_intercepts : bool
+        One for every agent, instead of one for all.
+
+    Returns
+    -------
+    array, shape (..., 1 + k), or (..., m + k) with own intercepts
+        Coefficients.
+    """
+    if not own_intercepts:
+        x = np.concatenate([finite_array("designs", part, copy=None) for part in designs], axis=-2)
+        y = np.concatenate([finite_array("labels", part, copy=None) for part in labels], axis=-1)
+        return fit(x, y, loss, start=start).theta
+    k = np.shape(designs[0])[-1] - 1
+    layout = Layout(np.eye(k), [np.arange(k)] * len(designs), "own")
+    return imputation(designs, labels, layout, loss, start=start).theta
+
+
+def _aggregate(
+    designs: Sequence[ArrayLike],
+    targets: Sequence[Array],
+    weights: Sequence[Array],
+    layout: Layout,
+    loss: Loss,
+    attenuated: bool,
+    start: ArrayLike | None,
+) -> Aggregate:
+    checked = _designs(designs, layout)
+    if len(targets) != layout.agents:
+        raise ValueError(f"there must be one entry per agent ({layout.agents}), got {len(targets)}")
+    leading = np.broadcast_shapes(*(weight.shape for weight in weights))
+    p, count = layout.parameters, int(np.prod(leading))
+    used = np.stack([np.broadcast_to(w, leading).reshape(-1) for w in weights], axis=-1) > 0
+    if not used.any(axis=-1).all():
+        raise NotEstimableError("no agent can take part: all labels are of one class, or separated")
+    blocks = []
+    for i, (x, target, weight) in enumerate(zip(checked, targets, weights, strict=True)):
+        if not used[:, i].any():
+            continue
+        n, k = x.shape[-2:]
+        design = x[None]
+        if x.ndim > 2:
+            design = np.broadcast_to(x, (*leading, n, k)).reshape(count, n, k)
+        blocks.append(
+            Block(
+                design,
+                np.broadcast_to(target, (*leading, n)).reshape(count, n),
+                np.broadcast_to(weight, leading).reshape(-1),
+                layout.transforms[i],
+                layout.spreads[i] if attenuated else None,
+            )
+        )
+    begin = np.zeros((count, p)) if start is None else np.array(start).reshape(count, p)
+    if attenuated and start is None:
+        # From the plain aggregate: the attenuated objective is not convex.
+        plain = [Block(b.x, b.target, b.weight, b.transform) for b in blocks]
+        begin = minimise(plain, begin, loss).theta
+    found = _with_ridge(blocks, begin, loss, layout)
+    return Aggregate(
+        found.theta.reshape(*leading, p),
+        layout,
+        attenuated,
+        found.converged.reshape(leading),
+        ~used.reshape(*leading, layout.agents),
+    )
+
+
+def _with_ridge(blocks: list[Block], start: Array, loss: Loss, layout: Layout) -> Solution:
+    """Solve, with a ridge for those problems that have no finite end of their own."""
+    # Gauss-Newton's last steps for attenuated transforms are not quadratic.
+    steps = 4 * STEPS if blocks[0].spread is not None else STEPS
+    found = minimise(blocks, start, loss, steps=steps, by_scipy=not loss.classes)
+    converged = found.converged
+    if loss.classes:
+        # A direction of which the samples say next to nothing can run away while all agents'
+        # predictors stay finite (census: a level that nobody who was asked had).
+        slopes = found.theta[:, layout.constants :]
+        spread = ((slopes @ layout.geometry.covariance) * slopes).sum(axis=-1)
+        converged = converged & (spread <= RUNAWAY**2)
+    rows = np.flatnonzero(~converged)
+    if rows.size == 0:
+        return found
+    some = [block.of(rows) for block in blocks]
+    samples = sum(block.target.shape[-1] for block in blocks)
+    scale = np.zeros(layout.parameters)
+    scale[layout.constants :] = np.diagonal(layout.geometry.covariance)
+    again = minimise(some, np.zeros_like(found.theta[rows]), loss, RIDGE * scale / samples)
+    theta, value, converged = found.theta.copy(), found.value.copy(), converged.copy()
+    theta[rows], value[rows], converged[rows] = again.theta, again.value, again.converged
+    return Solution(theta, value, converged)
+
+
+def _designs(designs: Sequence[ArrayLike], layout: Layout) -> list[Array]:
+    if len(designs) != layout.agents:
+        raise ValueError(f"designs must hold one entry per agent ({layout.agents}),"
+                         f" got {len(designs)}")  # fmt: skip
+    checked = [finite_array(f"designs[{i}]", x, copy=None) for i, x in enumerate(designs)]
+    for i, (x, transform) in enumerate(zip(checked, layout.transforms, strict=True)):
+        if x.ndim < 2 or x.shape[-1] != transform.shape[0]:
+            raise ValueError(
+                f"designs[{i}] must have {transform.shape[0]} columns"
+                f" ({'a constant and ' if layout.constants else ''}what agent {i} sees),"
+                f" got shape {x.shape}"
+            )
+    return checked
+
+
+def _checked(x: ArrayLike, y: ArrayLike, loss: Loss) -> tuple[Array, Array]:
+    design = finite_array("x", x, copy=None)
+    labels = finite_array("y", y, copy=None)
+    if design.ndim < 2 or design.shape[:-1] != labels.shape:
+        raise ValueError(
+            f"x must have shape (..., n, k) and y (..., n); got {design.shape} and {labels.shape}"
+        )
+    if labels.shape[-1] == 0:
+        raise ValueError("y must hold at least one label, got none")
+    if loss.classes and not np.isin(labels, (0.0, 1.0)).all():
+        wrong = labels[~np.isin(labels, (0.0, 1.0))][0]
+        raise ValueError(f"y must hold labels 0 and 1 for {loss.name} loss, got {wrong:g}")
+    return design, labels

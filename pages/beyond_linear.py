@@ -1,0 +1,713 @@
+"""Beyond linear: the paper's last proposal, tried on logistic regression; simulated and real."""
+
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import collab_core as cc
+from collab_core import census, figures
+from collab_core.census import Choice, People, Study
+from collab_core.smooth import MEASURES, METHODS, NAMES, Curve, Settings, World, travel_curve
+from collab_core.smooth.measures import overconfidence
+from pages.shared import options, run
+from pages.shared.panel import columns, scenario_code, show
+from pages.shared.say import error_box, words
+from pages.shared.shell import heading, page, problem_of
+
+PARTS = {
+    "curves": "Against n",
+    "calibration": "Calibration",
+    "models": "An agent's model",
+    "census": "Census",
+}
+SIGNALS = (0.5, 1.0, 2.0, 3.0, 4.0)
+INTERCEPTS = (-2.0, -1.0, 0.0, 1.0, 2.0)
+TRIALS = (1, 5, 10, 20, 50, 100, 200)
+UNLABELLED = {"own": "The agents' own", "pool": "A common pool of 2,000"}
+#: Samples are drawn one by one and fitted again and again: what a session can bear.
+MOST_N = 5000
+#: m n d^2 of a trial at the largest n of the usual grid, some second of work.
+USUAL_WORK = 3e7
+CALIBRATION_TRIALS = 10
+STORED = Path(__file__).parents[1] / "data" / "travel_logistic_2024.csv"
+STORED_SOURCE = "ACS 2024 1-Year records of NY, PA, OH, FL and IL"
+TRAVEL_SIZES = (200, 500, 1000, 2000, 5000)
+TRAVEL_TRIALS = (2, 5, 10, 20, 40)
+USUAL_STATES = ("NY", "PA", "OH", "FL", "IL")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What this page adds to the world."""
+
+    signal: float
+    intercept: float
+    settings: Settings
+
+    def world(self, problem: cc.Problem) -> World:
+        """The world with labels 0 and 1."""
+        return World(problem, self.signal, self.intercept)
+
+
+def main() -> None:
+    with page() as scenario:
+        part = heading("Beyond linear", PARTS)
+        if part == "census":
+            travel()
+            return
+        problem = problem_of(scenario)
+        if problem is None:
+            return
+        try:
+            {"curves": curves, "calibration": calibration, "models": models}[part](
+                scenario, problem
+            )
+        except (ValueError, ArithmeticError) as reason:
+            error_box(f"This cannot be answered: {reason}.")
+
+
+# What all simulated parts share ------------------------------------------------------------------
+
+
+def signal_controls() -> tuple[float, float]:
+    left, right = st.columns(2)
+    with left:
+        signal = options.pick(
+            "signal", "Signal", SIGNALS, 2.0, widget=st.select_slider,
+            words=lambda v: f"{v:g}",
+            help="Standard deviation of the log-odds x'θ: θ is scaled to it. At 0.5 nearly "
+            "everything is a toss-up, at 4 most labels are almost certain. The noise σ has no "
+            "role here: a label is a toss with probability 1/(1 + exp(-(a + x'θ))).",
+        )  # fmt: skip
+    with right:
+        intercept = options.pick(
+            "intercept", "Intercept a", INTERCEPTS, 0.0, widget=st.select_slider,
+            words=lambda v: f"{v:g}", help="Log-odds at the mean of the features.",
+        )  # fmt: skip
+    return signal, intercept
+
+
+def server_controls() -> Settings:
+    unlabelled = options.pick(
+        "unlabelled", "Agree over which features", list(UNLABELLED), "own", words=UNLABELLED.get,
+        help="Unlabelled features over which the server's model should agree with each agent's. "
+        "Over their own, a direction that an agent hardly saw gets hardly any weight.",
+    )  # fmt: skip
+    correction = options.switch(
+        "corrected", "Training losses corrected by k/n",
+        help="A fit's own training loss promises too much, by about k/n.",
+    )  # fmt: skip
+    return Settings(unlabelled=unlabelled, correction=correction)
+
+
+def pick_target(problem: cc.Problem) -> object:
+    return options.pick(
+        "target", "Model of", ("full", *range(problem.agents)), "full",
+        words=lambda t: "all features" if t == "full" else f"agent {t + 1}'s features",
+    )  # fmt: skip
+
+
+def world_code(scenario: cc.Scenario, choices: Choices) -> str:
+    return (
+        scenario_code(scenario)
+        + f"world = cc.smooth.World(scenario.problem(), {choices.signal}, {choices.intercept})\n"
+        + f"settings = cc.smooth.{choices.settings!r}\n"
+    )
+
+
+def limited_n(scenario: cc.Scenario) -> int:
+    """The scenario's n, within what can be drawn sample by sample; said where it is less."""
+    if scenario.n > MOST_N:
+        words(f"Labels are drawn one by one: n = {MOST_N:,} is used instead of {scenario.n:,}.")
+    return min(scenario.n, MOST_N)
+
+
+def trouble_in_words(curve: Curve, everybody: str = "Local fits") -> str:
+    """Separation, one class and what did not converge, in a sentence each."""
+    shares = {n: found.regularised / max(found.fits, 1) for n, found in curve.trouble.items()}
+    text = []
+    if any(shares.values()):
+        said = ", ".join(f"{share:.0%} at n = {n:,}" for n, share in shares.items() if share)
+        if len(shares) > 1 and len(set(shares.values())) == 1:
+            said = f"{next(iter(shares.values())):.0%} at every n"
+        text.append(
+            f"{everybody} with no finite best model, because classes are separated or a column "
+            f"belongs to one class alone: {said}. A small ridge answers for them, and they take "
+            "part with it."
+        )
+    single = sum(found.one_class for found in curve.trouble.values())
+    if single:
+        text.append(
+            f"{single} of them saw labels of one class only: their answer is an intercept, and "
+            "they are left out of the aggregate."
+        )
+    stuck = sum(sum(found.stuck.values()) for found in curve.trouble.values())
+    if stuck:
+        text.append(f"{stuck} aggregates did not converge to 1e-7; their last step is used.")
+    missing = sorted({note for note in curve.notes.values() if note})
+    text += [f"Some entries are missing: {note}." for note in missing[:2]]
+    return " ".join(text)
+
+
+# Against n ---------------------------------------------------------------------------------------
+
+
+def smallest_n(problem: cc.Problem) -> int:
+    """Four samples a coefficient, so that few agents' classes are separated."""
+    return 4 * (int(problem.sizes.max()) + 1)
+
+
+def usual_grid(problem: cc.Problem) -> tuple[int, int]:
+    low = min(smallest_n(problem), MOST_N // 2)
+    high = int(USUAL_WORK / (problem.agents * problem.dimension**2))
+    return low, int(np.clip(high, 3 * low, min(max(1000, 3 * low), MOST_N)))
+
+
+def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    first, second, third = st.columns([1.2, 0.9, 0.9], vertical_alignment="bottom")
+    with first:
+        measure = options.pick(
+            "measure", "Measure", list(MEASURES), "log_loss", widget=st.segmented_control,
+            words=lambda key: MEASURES[key].label,
+        )  # fmt: skip
+    with second:
+        agent = options.pick("agent", "Agent of the right figure", range(problem.agents), 0,
+                             words=lambda i: f"Agent {i + 1}")  # fmt: skip
+    with third:
+        trials = options.pick("trials", "Trials", TRIALS, 10, widget=st.select_slider)
+    with st.expander("Signal, methods, grid of n, what the server is given"):
+        signal, intercept = signal_controls()
+        left, middle, right = st.columns(3)
+        with left:
+            methods = options.several("methods", "Methods", METHODS, METHODS, words=NAMES.get)
+        with middle:
+            sizes = pick_grid(problem)
+        with right:
+            settings = server_controls()
+            beyond = options.switch(
+                "beyond", "Beyond the best possible", True,
+                help="Log-loss less what even the true probabilities cost, on a log axis.",
+            )  # fmt: skip
+    if not methods:
+        error_box("Pick at least one method.")
+        return
+    choices = Choices(signal, intercept, settings)
+    world = choices.world(problem)
+
+    def work(report: run.Report, cancel: Event) -> dict[object, Curve]:
+        return cc.smooth.curves(
+            world, sizes, trials, ["full", agent], methods, seed=scenario.seed,
+            settings=settings, progress=report, cancel=cancel,
+        )  # fmt: skip
+
+    def code_of(curve: Curve) -> str:
+        return (
+            world_code(scenario, choices)
+            + "curves = cc.smooth.curves(\n"
+            + f"    world, {list(sizes)}, {trials}, ['full', {agent}],\n"
+            + f"    {methods},\n    seed=scenario.seed, settings=settings,\n)\n"
+            + f"frame = curves[{curve.target!r}].frame({measure!r})\nprint(frame)\n"
+        )
+
+    def draw(found: dict[object, Curve], final: bool) -> None:
+        full, own = found["full"], found[agent]
+        if not own.done:
+            words("**The first trials are on their way.**")
+            return
+        words(headline(own, agent, measure))
+        sides = columns("logistic-full", "logistic-agent", sizes=[1, 1])
+        keys = ("logistic-full", "logistic-agent")
+        for side, key, curve in zip(sides, keys, (full, own), strict=True):
+            with side:
+                show_curve(curve, key, measure, beyond and measure == "log_loss", code_of(curve))
+        words(findings(full, own, agent))
+        words(WHAT_IS_WHAT)
+
+    run.panel(
+        "logistic", (scenario, astuple(choices), agent, tuple(methods), sizes, trials), work, draw,
+        label="Simulate", help="Draws labelled samples and fits every method to them.", auto=True,
+    )  # fmt: skip
+
+
+def pick_grid(problem: cc.Problem) -> tuple[int, ...]:
+    usual = usual_grid(problem)
+    steps = (10, 20, 50, 100, 200, 500, 1000, 2000, MOST_N)
+    values = sorted({*usual, *steps})
+    slider = {"widget": st.select_slider, "words": lambda n: f"{n:,}"}
+    low = options.pick("from", "Smallest n", values[:-1], usual[0], **slider)
+    above = [n for n in values if n > low]
+    high = options.pick("to", "Largest n", above, max(usual[1], above[0]), **slider)
+    return tuple(int(n) for n in np.unique(np.geomspace(low, high, 6).round().astype(int)))
+
+
+def show_curve(curve: Curve, key: str, measure: str, beyond: bool, code: str) -> None:
+    best = curve.best.get(measure)
+    level = None if best is None or measure == "calibration" else (best, f"best {best:.3f}")
+    whose = "All features" if curve.target == "full" else f"Agent {int(curve.target) + 1}"
+    last = curve.sample_sizes[-1]
+    title = f"{whose}: " + against_local(curve, last, measure, "COLLAB {}, alone {}")
+    show(
+        figures.measure_curve(
+            curve.frame(measure), NAMES, MEASURES[measure].label, title=title, beyond=beyond,
+            log=measure == "calibration", level=level,
+        ),
+        key=key,
+        alt=f"{title}: {MEASURES[measure].label} of every method against n.",
+        frame=curve.frame(measure),
+        formula=FORMULA,
+        code=code,
+    )  # fmt: skip
+
+
+def against_local(curve: Curve, n: int, measure: str, form: str) -> str:
+    """The finding in a title: COLLAB's number beside that of working alone, where both are."""
+    together, alone = (curve.mean(key, n, measure) for key in ("collab", "local"))
+    if together is None or alone is None:
+        return f"{MEASURES[measure].label} of each method"
+    return form.format(f"{together:.3f}", f"{alone:.3f}")
+
+
+def headline(own: Curve, agent: int, measure: str) -> str:
+    """From which n together is better than alone, by the measure that is drawn."""
+    first, n = own.sample_sizes[0], own.sample_sizes[-1]
+
+    def numbers(at: int) -> str:
+        together, alone = (own.mean(key, at, measure) for key in ("collab", "local"))
+        return f"{together:.4f} against {alone:.4f} at n = {at:,}"
+
+    if own.mean("collab", n, measure) is None or own.mean("local", n, measure) is None:
+        return f"**How well does agent {agent + 1} predict, alone and together?**"
+    ahead, name = own.ahead_from("collab", "local", measure), MEASURES[measure].label
+    if ahead is None:
+        behind = own.compare("collab", "local", n, measure) == -1
+        return (
+            f"**At the largest n COLLAB {'is behind' if behind else 'cannot be told from'} working "
+            f"alone for agent {agent + 1}**: {name} {numbers(n)}."
+        )
+    since = "at every n drawn" if ahead == first else f"from n = {ahead:,} on"
+    small = f"{numbers(first)}, " if own.mean("collab", first, measure) and n != first else ""
+    return (
+        f"**The paper's proposal carries over: agent {agent + 1} predicts better together than "
+        f"alone {since}** ({name} {small}{numbers(n)}; paired 95% intervals)."
+    )
+
+
+def findings(full: Curve, own: Curve, agent: int) -> str:
+    n = own.sample_sizes[-1]
+    said = [one for one in (ceiling_in_words(own, agent), attenuation_in_words(full)) if one]
+    sign = full.compare("collab", "imputation", n)
+    if sign is not None:
+        said.append(
+            f"Against imputation, which needs all data in one place, COLLAB is "
+            f"{ {1: 'ahead', 0: 'level', -1: 'behind'}[sign] } at n = {n:,} on all features: over "
+            "the agents' own features the two differ only in the weights 1/loss."
+        )  # fmt: skip
+    if full.mean("naive_collab", n) is not None and full.compare("naive_collab", "collab", n) == -1:
+        said.append(
+            f"The naive average stays at {full.mean('naive_collab', n):.4f} on all features "
+            f"(COLLAB {full.mean('collab', n):.4f}): what agents make up for is counted as theirs."
+        )
+    if full.mean("local", n) is not None:
+        said.append("On the left, Local is a newcomer who sees all features and has n samples.")
+    if (trouble := trouble_in_words(own)) != "":
+        said.append(trouble)
+    said.append(
+        f"{own.done} trial{'s' if own.done > 1 else ''}; bands are 95% intervals of the mean."
+        if own.done > 1
+        else "1 trial, so there are no bands and nothing is decided."
+    )
+    return "\n".join(f"- {sentence}" for sentence in said)
+
+
+def ceiling_in_words(own: Curve, agent: int) -> str:
+    n = own.sample_sizes[0]
+    local, together, most = (own.mean(key, n) for key in ("local", "collab", "full_data"))
+    if local is None or together is None or most is None or local - most <= 1e-6:
+        return ""
+    share = (local - together) / (local - most)
+    return (
+        f"At n = {n:,} working together takes agent {agent + 1} {share:.0%} of the way from alone "
+        "to the ceiling, everybody's samples with its features in one place."
+    )
+
+
+def attenuation_in_words(full: Curve) -> str:
+    """What the linear T costs on all features, where that can be told."""
+    n = full.sample_sizes[-1]
+    sign = full.compare("collab_attenuated", "collab", n)
+    linear, bent = full.mean("collab", n), full.mean("collab_attenuated", n)
+    if sign is None or linear is None or bent is None:
+        return ""
+    best = full.best["log_loss"]
+    numbers = f"{linear - best:.4f} and {bent - best:.4f} beyond the best possible"
+    if sign == 0:
+        return f"On all features the attenuated T makes no difference that shows ({numbers})."
+    return f"On all features at n = {n:,} the linear T leaves {numbers} by the attenuated one: " + (
+        "the paper's linear T is a bias here, which no n removes."
+        if sign == 1
+        else "here the attenuated one is worse; it undoes shrinkage that few samples need."
+    )
+
+
+# Calibration -------------------------------------------------------------------------------------
+
+
+def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    left, right = st.columns([1, 1.6], vertical_alignment="bottom")
+    with left:
+        target = pick_target(problem)
+    with right:
+        methods = options.several("methods", "Methods", METHODS, METHODS, words=NAMES.get)
+    with st.expander("Signal, what the server is given"):
+        signal, intercept = signal_controls()
+        settings = server_controls()
+    if not methods:
+        error_box("Pick at least one method.")
+        return
+    n = limited_n(scenario)
+    choices = Choices(signal, intercept, settings)
+    world = choices.world(problem)
+
+    def work(report: run.Report, cancel: Event) -> dict[object, Curve]:
+        return cc.smooth.curves(
+            world, [n], CALIBRATION_TRIALS, [target], methods, seed=scenario.seed,
+            settings=settings, progress=report, cancel=cancel,
+        )  # fmt: skip
+
+    def draw(found: dict[object, Curve], final: bool) -> None:
+        curve = found[target]
+        frame = curve.reliability_frame(n)
+        if frame.empty:
+            missing = next(iter(curve.notes.values()), "")
+            words("**The first trials are on their way.**" if not final else "")
+            if final:
+                error_box(f"With n = {n} there is nothing to show: {missing or 'no trial ended'}.")
+            return
+        words(
+            "**Of all to whom a model gives 80%, do 80% have a label of 1?** On the dotted line "
+            "yes; flatter is too sure, steeper too timid."
+        )
+        whose = "All features" if target == "full" else f"Agent {target + 1}"
+        show(
+            figures.reliability(
+                frame,
+                NAMES,
+                title=against_local(curve, n, "calibration", f"{whose}: off by {{}}, alone {{}}"),
+                height=420,
+            ),
+            key="reliability",
+            alt="Real share of ones against the predicted probability, for every method.",
+            frame=frame,
+            formula=RELIABILITY_FORMULA,
+            code=world_code(scenario, choices)
+            + f"curves = cc.smooth.curves(\n    world, [{n}], {CALIBRATION_TRIALS}, [{target!r}],\n"
+            + f"    {methods},\n    seed=scenario.seed, settings=settings,\n)\n"
+            + f"frame = curves[{target!r}].reliability_frame({n})\nprint(frame)\n",
+        )
+        words(calibration_in_words(curve, n))
+        words(trouble_in_words(curve))
+
+    run.panel(
+        "reliability", (scenario, astuple(choices), target, tuple(methods)), work, draw,
+        label="Simulate", help="Draws labelled samples and fits every method to them.", auto=True,
+    )  # fmt: skip
+
+
+def calibration_in_words(curve: Curve, n: int) -> str:
+    rows = []
+    for method in curve.methods:
+        error = curve.mean(method, n, "calibration")
+        if error is None:
+            continue
+        lean = overconfidence(curve.bins[method, n])
+        # Half of the error in one direction is a lean; less is scatter.
+        how = "too sure" if lean > error / 2 else "too timid" if lean < -error / 2 else "even"
+        rows.append((error, f"{NAMES[method]} {error:.3f} ({how})"))
+    rows.sort()
+    if not rows:
+        return ""
+    return (
+        f"How far probabilities are off on average, at n = {n:,} in {curve.done} trials: "
+        + "; ".join(text for _, text in rows)
+        + "."
+    )
+
+
+# An agent's model --------------------------------------------------------------------------------
+
+
+def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
+    left, right = st.columns([1, 1.6], vertical_alignment="bottom")
+    with left:
+        agent = options.pick("agent", "Agent", range(problem.agents), 0,
+                             words=lambda i: f"Agent {i + 1}")  # fmt: skip
+    with right:
+        signal, intercept = signal_controls()
+    with st.expander("What the server is given"):
+        settings = server_controls()
+    n = limited_n(scenario)
+    choices = Choices(signal, intercept, settings)
+    world = choices.world(problem)
+    drawn = ("local", "collab", "collab_attenuated", "naive_collab")
+
+    def work(report: run.Report, cancel: Event) -> pd.DataFrame:
+        return cc.smooth.models_of_agent(
+            world, n, agent, drawn, seed=scenario.seed, settings=settings
+        )
+
+    def draw(frame: pd.DataFrame, final: bool) -> None:
+        words(models_in_words(frame, agent, n))
+        show(
+            figures.models_of_agent(
+                frame["name"].tolist(),
+                {key: (NAMES[key], frame[key]) for key in drawn},
+                frame["best"],
+                title=f"Off by {off(frame, 'collab'):.2g} together, "
+                f"{off(frame, 'local'):.2g} alone, n = {n:,}",
+                height=420,
+            ),
+            key="logistic-models",
+            alt="An agent's coefficients: fitted alone, returned by the server, and the best.",
+            frame=frame,
+            formula=MODELS_FORMULA,
+            code=world_code(scenario, choices)
+            + f"frame = cc.smooth.models_of_agent(\n    world, {n}, {agent},\n    {drawn},\n"
+            + "    seed=scenario.seed, settings=settings,\n)\nprint(frame)\n",
+        )
+
+    run.panel(
+        "logistic-models", (scenario, astuple(choices), agent, n), work, draw, label="Fit",
+        help="Draws one data set and fits every model.", auto=True, below=True,
+    )  # fmt: skip
+
+
+def off(frame: pd.DataFrame, method: str) -> float:
+    """How far a method's coefficients are from the best, root mean square."""
+    return float(np.sqrt(((frame[method] - frame["best"]) ** 2).mean()))
+
+
+def models_in_words(frame: pd.DataFrame, agent: int, n: int) -> str:
+    size = np.linalg.norm(frame["best"]) / max(np.linalg.norm(frame["plain"]), 1e-300)
+    said = (
+        f"**What comes back to agent {agent + 1} is off the best it can have by "
+        f"{off(frame, 'collab'):.3g} a coefficient; what it fitted alone on {n:,} samples, by "
+        f"{off(frame, 'local'):.3g}.** The naive average is off by "
+        f"{off(frame, 'naive_collab'):.3g}."
+    )
+    if size < 0.995:
+        said += (
+            f" Since it averages over what it does not see, its best coefficients are "
+            f"{1 - size:.0%} smaller than the linear T's of the truth."
+        )
+    return said
+
+
+# Census ------------------------------------------------------------------------------------------
+
+
+def travel() -> None:
+    people: People | None = st.session_state.get("census-people")
+    words(
+        "**Does it take more than 20 minutes to work?** States as agents, who ask as in the paper; "
+        "folktables' own label for ACSTravelTime. The sidebar's world has no role here."
+    )
+    first, second = st.columns([1.2, 1], vertical_alignment="bottom")
+    with first:
+        measure = options.pick(
+            "measure", "Measure", list(MEASURES), "log_loss", widget=st.segmented_control,
+            words=lambda key: MEASURES[key].label,
+        )  # fmt: skip
+    with second:
+        model = options.pick(
+            "model", "Model of", ("all", "own"), "all", widget=st.segmented_control,
+            words={"all": "all questions", "own": "the target's own"}.get,
+        )  # fmt: skip
+    if people is None or not people.holds_records:
+        stored(measure, model, people)
+        return
+    try:
+        live(people, measure, model)
+    except (ValueError, ArithmeticError) as reason:
+        error_box(f"This study is not possible: {reason}.")
+
+
+def stored(measure: str, model: str, people: People | None) -> None:
+    """A run of ours on real records, kept as a table: sums hold no logistic fit."""
+    table = pd.read_csv(STORED)
+    frame = table[(table["measure"] == measure) & (table["model"] == model)]
+    words(travel_in_words(frame, measure, "IL"))
+    show_travel(
+        frame,
+        measure,
+        "IL",
+        "import pandas as pd\n\nimport collab_core as cc\n\n"
+        + f"table = pd.read_csv({str(STORED.relative_to(STORED.parents[1]))!r})\n"
+        + f"frame = table[(table['measure'] == {measure!r}) & (table['model'] == {model!r})]\n"
+        + "print(frame.replace({'method': cc.smooth.NAMES}))\n",
+    )
+    why = "There are too many people to hold as records." if people else ""
+    words(
+        f"- A stored run: {STORED_SOURCE}, {int(frame['trials'].max())} draws, IL's test people. "
+        "`data/README.md` has the command that made it.\n"
+        f"- {why} A logistic fit cannot be had from sums, so this is live only with records: load "
+        "person files on the page Census under Data (from the Census Bureau, from a folder or by "
+        "upload), then come back."
+    )
+    st.page_link("pages/census.py", label="To the Census page")
+
+
+def live(people: People, measure: str, model: str) -> None:
+    found = people.sums
+    usual = [s for s in USUAL_STATES if s in found.states] or list(found.states[:5])
+    first, second, third = st.columns([1.8, 0.7, 0.9], vertical_alignment="bottom")
+    with first:
+        states = options.several("states", "States as agents", found.states, usual)
+    if not states:
+        error_box("Pick at least one state.")
+        return
+    with second:
+        target = options.pick("whose", "Whose commute", states, states[-1])
+    with third:
+        trials = options.pick("draws", "Draws", TRAVEL_TRIALS, 10, widget=st.select_slider)
+    views = census.paper_views(states, found.questions)
+    choice = Choice(tuple(states), tuple(views[s] for s in states), target, model == "own")
+    study = Study(found, choice)
+    smallest = int(study.counts.min())
+    sizes = [n for n in TRAVEL_SIZES if n <= smallest] or [smallest]
+
+    def work(report: run.Report, cancel: Event) -> Curve:
+        return travel_curve(people, study, sizes, trials, progress=report, cancel=cancel)
+
+    def draw(curve: Curve, final: bool) -> None:
+        if not curve.done:
+            words("**The first draws are on their way.**")
+            return
+        frame = curve.frame(measure)
+        words(travel_in_words(frame, measure, target))
+        paths = st.session_state.get("census-paths") or ["the files you uploaded"]
+        code = (
+            "import collab_core as cc\n\n"
+            + f"people = cc.census.People.from_files({paths}, 'mine')\n"
+            + f"study = cc.census.Study(people.sums, cc.census.{choice!r})\n"
+            + f"curve = cc.smooth.travel_curve(people, study, {sizes}, {trials})\n"
+        )
+        left, right = columns("travel", "travel-reliability", sizes=[1, 1])
+        with left:
+            show_travel(
+                frame, measure, target, code + f"frame = curve.frame({measure!r})\nprint(frame)\n"
+            )
+        with right:
+            first = sizes[0]
+            kept = curve.reliability_frame(first)
+            show(
+                figures.reliability(
+                    kept,
+                    NAMES,
+                    title=against_local(
+                        curve, first, "calibration", f"n = {first:,}: off by {{}}, alone {{}}"
+                    ),
+                    height=430,
+                ),
+                key="travel-reliability",
+                alt="Real share of long ways to work against the predicted probability.",
+                frame=kept,
+                formula=RELIABILITY_FORMULA,
+                code=code + f"frame = curve.reliability_frame({first})\nprint(frame)\n",
+            )
+        words(f"Data: {found.source}. {trouble_in_words(curve, 'States')}")
+
+    run.panel(
+        "travel", (found.digest, choice, trials), work, draw, label="Draw",
+        help="Draws n people of every state, again and again.", auto=True,
+    )  # fmt: skip
+
+
+def show_travel(frame: pd.DataFrame, measure: str, target: str, code: str) -> None:
+    show(
+        figures.measure_curve(
+            frame, NAMES, MEASURES[measure].label, log=measure == "calibration",
+            title=travel_title(frame, target),
+        ),
+        key="travel",
+        alt=f"{MEASURES[measure].label} of every method on real test people against n.",
+        frame=frame,
+        formula=TRAVEL_FORMULA,
+        code=code,
+    )  # fmt: skip
+
+
+def travel_title(frame: pd.DataFrame, target: str) -> str:
+    """The finding at the smallest n."""
+    n = int(frame["n"].min())
+    means = frame[frame["n"] == n].set_index("method")["mean"]
+    if means.reindex(["collab", "local"]).isna().any():
+        return f"{target}'s test people"
+    return f"{target}, n = {n:,}: COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
+
+
+def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:
+    """First and last n: who is ahead of working alone, by paired draws."""
+    said = []
+    better = MEASURES[measure].better
+    for n in sorted({int(frame["n"].min()), int(frame["n"].max())}):
+        rows = frame[frame["n"] == n].set_index("method")
+        if "collab" not in rows.index or pd.isna(rows.loc["collab", "mean"]):
+            continue
+        collab, local = rows.loc["collab"], rows.loc["local"]
+        ahead = "not to be told from"
+        if pd.notna(collab["gap_low"]) and not collab["gap_low"] <= 0 <= collab["gap_high"]:
+            ahead = "ahead of" if np.sign(collab["gap_low"]) == better else "behind"
+        said.append(
+            f"with {n:,} people a state COLLAB is {ahead} {target} alone "
+            f"({collab['mean']:.4f} against {local['mean']:.4f})"
+        )
+    return f"**By {MEASURES[measure].label}, {'; '.join(said)}.**" if said else ""
+
+
+WHAT_IS_WHAT = """
+**Theorem, heuristic, measured**
+- *Theorem:* with squared loss this aggregation is COLLAB, exactly. With log-loss over the agents'
+  own features it is, exactly, logistic regression on everybody's imputed data with weights 1/loss,
+  though no label leaves home.
+- *Heuristic:* a linear T for a model that is not linear, and 1/loss as the weight (for log-loss the
+  curvature already knows how sure an agent is). The attenuated T is ours, beyond the paper.
+- *Measured:* every curve above. No bound is known here.
+"""
+
+FORMULA = """
+Agents fit $\\hat\\theta_i$ by logistic regression. The server minimises
+$\\sum_i n_i\\,\\mathbb{E}\\,\\ell\\big(f(x_+;\\hat\\theta_i), f(x_+;T_i\\theta)\\big) /
+\\mathbb{E}\\,\\ell\\big(f(x_+;\\hat\\theta_i), y\\big)$, the paper's last proposal, $\\ell$ being
+the cross-entropy of the agent's probability against the server's; agent $i$ gets $T_i\\theta$ back.
+The factor $n_i$ is ours, for agents of unequal size. Attenuated (beyond the paper): $T_i\\theta /
+\\sqrt{1 + \\tfrac{\\pi}{8}\\,\\theta_{i-}'\\Gamma_i\\theta_{i-}}$, since averaging over the unseen
+flattens a logistic curve. One intercept for all passes through $T_i$ as it is. Measures are over
+4,000 fresh samples whose true probabilities stand for their labels; the best possible is that of
+the true probability given the features of the target.
+"""
+
+RELIABILITY_FORMULA = """
+Predictions of all trials in ten bins of probability: mean prediction against the share of ones.
+The calibration error is the distance between the two, averaged over predictions. Too sure: beyond
+the real share, away from 1/2.
+"""
+
+MODELS_FORMULA = """
+The bar is what agent $i$'s own fit tends to as $n$ grows, $T_i\\theta/\\sqrt{1 + \\tfrac{\\pi}{8}
+\\theta_{i-}'\\Gamma_i\\theta_{i-}}$ by the probit approximation. Local is $\\hat\\theta_i$; COLLAB
+returns $T_i\\hat\\theta$, attenuated or not.
+"""
+
+TRAVEL_FORMULA = """
+Every state has $n$ of its people, drawn without replacement, and asks as in the paper; the label is
+JWMNP > 20. Features are centred within each sample and scaled by pooled deviations. Every state
+keeps its own intercept, slopes are learnt together. Measured on the target's test people (every
+fifth of its file); Local is the target's own people, asked all questions where the model of all is
+drawn; the ceiling is everybody's people asked them. Gaps to Local in the data are by paired draws.
+"""
+
+main()

@@ -1,0 +1,214 @@
+"""Beyond linear: odd worlds, every part, words that are the numbers, stored and live records."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import collab_core as cc
+from collab_core.census import People
+from tests.bureau import records
+
+from .apps import (
+    ODD_WORLDS,
+    assert_sound,
+    compare,
+    csv_frames,
+    figures_of,
+    finished,
+    open_page,
+    param,
+    run_snippet,
+    said,
+    wait_for,
+)
+
+PAGE = "pages/beyond_linear.py"
+SMALL = cc.Scenario(d=5, m=6, rich=2, rich_size=4, size=3, spikes=1, seed=2).to_query()
+RUNS = {"curves": "logistic", "calibration": "reliability", "models": "logistic-models"}
+
+
+def opened(query):
+    app = open_page(PAGE, query)
+    part = query.get("part", "curves")
+    if part in RUNS and not app.error:
+        finished(app, RUNS[part])
+    return app
+
+
+@pytest.mark.parametrize("name", ODD_WORLDS)
+def test_odd_worlds(name):
+    app = opened(ODD_WORLDS[name] | {"trials": "1"})
+    assert_sound(app, least=2)
+    assert not app.error
+    for part in ("calibration", "models"):
+        app.session_state["options"]["beyond_linear"] = {"part": part}
+        finished(app.run(), RUNS[part])
+        # One sample an agent has one class: there is no aggregate, and a sentence says so.
+        if name == "n = 1":
+            spoken = said(app) + "".join(error.value for error in app.error)
+            assert "all labels are of one class" in spoken
+            continue
+        assert_sound(app)
+        assert not app.error
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"measure": "accuracy", "signal": "4.0"},
+        {"measure": "calibration", "intercept": "-2.0"},
+        {"beyond": "0", "agent": "3", "trials": "1"},
+        {"unlabelled": "pool", "corrected": "1"},
+        {"methods": "naive_collab"},
+        {"methods": "local,full_data", "from": "10", "to": "20"},
+    ],
+    ids=str,
+)
+def test_odd_choices(choices):
+    app = opened(SMALL | {"trials": "5", "to": "50"} | choices)
+    assert_sound(app, least=2)
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"signal": "7"}, "is not one of the choices; 2.0 is used"),
+        ({"measure": "luck"}, "is not one of the choices"),
+        ({"methods": "collab_plus"}, "is not one of the choices"),
+        ({"agent": "77"}, "is not one of the choices"),
+        ({"part": "census", "model": "x"}, "is not one of the choices"),
+    ],
+)
+def test_a_wrong_link_is_put_right_and_says_so(choices, sentence):
+    app = open_page(PAGE, SMALL | choices)
+    assert not app.exception
+    assert any(sentence in info.value for info in app.info), [info.value for info in app.info]
+
+
+def test_no_methods_get_a_sentence():
+    for part in ("curves", "calibration"):
+        app = open_page(PAGE, SMALL | {"part": part, "methods": "none"})
+        assert any("Pick at least one method" in error.value for error in app.error)
+
+
+def test_an_unidentifiable_world_gets_a_sentence():
+    query = {"d": "4", "m": "2", "missing": "mask", "mask": "2x4.wA", "spectrum": "isotropic"}
+    app = open_page(PAGE, query)
+    assert any("Nobody sees x3, x4" in error.value for error in app.error)
+    assert not app.exception
+
+
+@pytest.mark.parametrize("part", [*RUNS, "census"])
+def test_snippets_print_the_figures_numbers(monkeypatch, part):
+    frames = csv_frames(monkeypatch)
+    opened(SMALL | {"part": part, "trials": "5", "target": "1", "to": "50"})
+    assert (
+        set(frames)
+        == {
+            "curves": {"logistic-full", "logistic-agent"},
+            "calibration": {"reliability"},
+            "models": {"logistic-models"},
+            "census": {"travel"},
+        }[part]
+    )
+    for key, (frame, code) in frames.items():
+        compare(key, frame, run_snippet(code))
+
+
+def test_the_words_are_the_numbers():
+    app = opened(SMALL | {"trials": "20", "agent": "1", "to": "100"})
+    scenario = cc.Scenario.from_query(SMALL)[0]
+    world = cc.smooth.World(scenario.problem(), 2.0, 0.0)
+    x = figures_of(app)[1]["data"][-1]["x"]
+    sizes = [int(n) for n in np.asarray(compact(x))]
+    own = cc.smooth.curves(world, sizes, 20, ["full", 1], seed=2)[1]
+    last = sizes[-1]
+    assert own.compare("collab", "local", last) == 1
+    assert "agent 2 predicts better together than alone" in said(app)
+    numbers = [
+        f"{own.mean('collab', n):.4f} against {own.mean('local', n):.4f} at n = {n:,}"
+        for n in (sizes[0], last)
+    ]
+    assert f"log-loss {', '.join(numbers)}; paired" in said(app)
+    for word in ("Theorem", "Heuristic", "Measured"):
+        assert word in said(app)
+    assert "20 trials; bands are 95% intervals" in said(app)
+
+
+def compact(values):
+    """A trace's numbers, packed or not."""
+    if isinstance(values, dict):
+        import base64
+
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return values
+
+
+def test_separation_is_said():
+    app = opened(SMALL | {"trials": "10", "signal": "4.0", "from": "10", "to": "20"})
+    assert "no finite best model" in said(app)
+    assert "A small ridge answers for them" in said(app)
+
+
+def test_a_large_n_is_limited_and_said():
+    app = opened(SMALL | {"part": "models", "n": "1000000"})
+    assert "n = 5,000 is used instead of 1,000,000" in said(app)
+    assert_sound(app)
+
+
+def test_stop_keeps_what_was_computed():
+    app = open_page(PAGE)
+    trials = next(element for element in app.select_slider if element.label == "Trials")
+    trials.set_value(200).run()
+    wait_for(app, lambda: "bands are 95%" in said(app) or "1 trial, so" in said(app))
+    app.button(key="stop-logistic").click().run()
+    finished(app, "logistic")
+    assert "What was computed is kept" in said(app)
+    assert_sound(app, least=2)
+    done = next(b.value for b in app.markdown if " trials; bands" in b.value)
+    assert 0 < int(done.split(" trials; bands")[0].split()[-1]) < 200
+
+
+def test_without_records_a_stored_run_is_shown_and_said():
+    for measure in cc.smooth.MEASURES:
+        for model in ("all", "own"):
+            app = open_page(PAGE, {"part": "census", "measure": measure, "model": model})
+            assert_sound(app)
+            assert not app.error
+            assert "A stored run" in said(app)
+            assert "load person files on the page Census" in said(app)
+    table = pd.read_csv("data/travel_logistic_2024.csv")
+    rows = table[(table["measure"] == "calibration") & (table["model"] == "own")]
+    first = rows[(rows["n"] == rows["n"].min()) & (rows["method"] == "collab")].iloc[0]
+    assert f"({first['mean']:.4f} against" in said(app)
+
+
+def test_with_records_it_is_live(tmp_path, monkeypatch):
+    path = tmp_path / "people.csv"
+    records(5000).to_csv(path, index=False)
+    frames = csv_frames(monkeypatch)
+    app = open_page(PAGE, {"part": "census", "draws": "2"})
+    app.session_state["census-people"] = People.from_files([path], "my 1 file")
+    app.session_state["census-paths"] = [str(path)]
+    app.run()
+    finished(app, "travel")
+    assert_sound(app, least=2)
+    assert not app.error
+    assert "my 1 file" in said(app)
+    assert "A stored run" not in said(app)
+    assert set(frames) == {"travel", "travel-reliability"}
+    for key, (frame, code) in frames.items():
+        compare(key, frame, run_snippet(code))
+    app.multiselect[0].set_value([]).run()
+    assert any("Pick at least one state" in error.value for error in app.error)
+    app.session_state["census-people"] = People.from_files([path], "sums", most=10)
+    app.run()
+    assert "A stored run" in said(app)
+    assert "too many people to hold" in said(app)
+
+
+def test_choices_are_in_the_link():
+    app = opened(SMALL | {"signal": "3.0", "trials": "1", "measure": "accuracy"})
+    assert param(app, "signal") == "3.0"
+    assert param(app, "measure") == "accuracy"

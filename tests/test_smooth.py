@@ -1,0 +1,411 @@
+"""Smooth losses: COLLAB exactly for squared loss, logistic fits against SciPy, brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import check_grad, minimize
+
+import collab_core as cc
+from collab_core.estimate import NotEstimableError
+from collab_core.smooth import (
+    LOGISTIC,
+    SQUARED,
+    Layout,
+    collab,
+    fit,
+    imputation,
+    naive,
+    pooled,
+    with_constant,
+)
+from collab_core.smooth.solver import Block, minimise, objective
+
+from .worlds import problems, random_problem, raw_data
+
+RNG = np.random.default_rng
+
+
+def logistic_data(problem, n, rng, trials=(), scale=1.0, intercept=0.3):
+    """Designs with a constant, and labels, of every agent; sizes by the problem's shares."""
+    root = np.linalg.cholesky(problem.covariance)
+    theta = scale * problem.theta / np.sqrt(problem.theta @ problem.phi)
+    designs, labels = [], []
+    for view, size in zip(problem.views, problem.sample_sizes(n), strict=True):
+        x = rng.standard_normal((*trials, size, problem.dimension)) @ root.T
+        labels.append((rng.random(x.shape[:-1]) < 1 / (1 + np.exp(-x @ theta - intercept))) * 1.0)
+        designs.append(with_constant(x[..., view]))
+    return designs, labels
+
+
+# Squared loss is COLLAB ---------------------------------------------------------------------------
+
+
+@given(problems(max_features=6, max_agents=5), st.integers(0, 1000), st.sampled_from([(), (3,)]))
+def test_squared_loss_over_own_features_is_collab(problem, seed, trials):
+    """Algorithm 1's weights, agents of unequal size, one data set or a stack of trials."""
+    n = int(np.ceil(((problem.sizes + 8) / problem.shares).max()))
+    data = raw_data(problem, n, RNG(seed), trials)
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    expected = cc.estimators.collab(moments, problem.views, problem.covariance)
+    fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
+    layout = Layout(problem.covariance, problem.views, "none")
+    found = collab([x for x, _ in data], fits, layout, SQUARED)
+    assert found.converged.all()
+    size = np.sqrt(np.diagonal(problem.covariance))
+    scale = np.abs(expected.theta * size).max() + 1e-12
+    np.testing.assert_allclose(found.theta * size, expected.theta * size, atol=1e-6 * scale)
+    for i, moment in enumerate(moments):
+        np.testing.assert_allclose(fits[i].loss, moment.fit.residual, rtol=1e-6)
+        own = size[problem.views[i]]
+        np.testing.assert_allclose(
+            found.local(i) * own, expected.local(i) * own, atol=2e-6 * scale * problem.dimension
+        )
+
+
+def test_squared_loss_over_a_pool_is_collab_with_the_pools_covariance():
+    rng = RNG(3)
+    problem = random_problem(rng, shares=True)
+    data = raw_data(problem, 60, rng)
+    pool = rng.multivariate_normal(np.zeros(6), problem.covariance, 500)
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    weights = [
+        pool[:, v].T @ pool[:, v] / 500 / m.fit.residual
+        for v, m in zip(problem.views, moments, strict=True)
+    ]
+    expected = cc.estimators.aggregate(moments, problem.views, problem.covariance, weights)
+    fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
+    layout = Layout(problem.covariance, problem.views, "none")
+    found = collab([pool[:, v] for v in problem.views], fits, layout, SQUARED)
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-8)
+
+
+def test_an_agent_that_interpolates_is_left_out_as_by_collab():
+    rng = RNG(6)
+    problem = random_problem(rng)
+    data = raw_data(problem, 40, rng)
+    k = problem.sizes.argmax()
+    data[k] = (data[k][0][: problem.sizes[k]], data[k][1][: problem.sizes[k]])
+    # Everything is still seen by somebody else.
+    problem = cc.Problem(problem.covariance, problem.theta, 1.0, problem.views)
+    others = np.delete(problem.mask, k, axis=0).any(axis=0)
+    assert others.all()
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    expected = cc.estimators.collab(moments, problem.views, problem.covariance)
+    assert [entry.agent for entry in expected.left_out] == [k]
+    fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
+    found = collab([x for x, _ in data], fits, Layout(problem.covariance, problem.views, "none"),
+                   SQUARED)  # fmt: skip
+    assert np.flatnonzero(found.left_out).tolist() == [k]
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-8)
+
+
+def test_a_shared_intercept_with_squared_loss_is_a_feature_that_everybody_sees():
+    rng = RNG(4)
+    problem = random_problem(rng)
+    data = [(with_constant(x), y + 2.0) for x, y in raw_data(problem, 80, rng)]
+    whole = np.zeros((7, 7))
+    whole[0, 0], whole[1:, 1:] = 1.0, problem.covariance
+    views = [np.append(0, 1 + view) for view in problem.views]
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    expected = cc.estimators.collab(moments, views, whole).theta
+    fits = [fit(x, y, SQUARED) for x, y in data]
+    found = collab([x for x, _ in data], fits, Layout(problem.covariance, problem.views), SQUARED)
+    np.testing.assert_allclose(found.full(), expected, rtol=1e-6, atol=1e-8)
+    other = imputation(
+        [x for x, _ in data], [y for _, y in data], Layout(problem.covariance, problem.views),
+        SQUARED,
+    )  # fmt: skip
+    assert np.abs(other.theta - expected).max() > 1e-4
+    alphas = cc.estimators.global_imputation(moments, views, whole).theta
+    np.testing.assert_allclose(other.theta, alphas, rtol=1e-6, atol=1e-8)
+
+
+def test_naive_average_of_squared_loss_is_naive_collab():
+    rng = RNG(5)
+    problem = random_problem(rng)
+    data = raw_data(problem, 50, rng, (2,))
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    expected = cc.estimators.naive_collab(moments, problem.views, 6)
+    fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
+    found = naive(fits, Layout(problem.covariance, problem.views, "none"))
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found.local(2), expected.local(2), rtol=1e-8, atol=1e-10)
+
+
+# Logistic ----------------------------------------------------------------------------------------
+
+
+def blocks_of(problem, n, rng, attenuated, trials=2):
+    designs, labels = logistic_data(problem, n, rng, (trials,))
+    layout = Layout(problem.covariance, problem.views)
+    return [
+        Block(x, y, rng.uniform(0.5, 2, trials), layout.transforms[i],
+              layout.spreads[i] if attenuated else None)
+        for i, (x, y) in enumerate(zip(designs, labels, strict=True))
+    ], layout  # fmt: skip
+
+
+@pytest.mark.parametrize("attenuated", [False, True])
+@pytest.mark.parametrize("loss", [LOGISTIC, SQUARED], ids=lambda loss: loss.name)
+def test_gradients_against_finite_differences(loss, attenuated):
+    rng = RNG(1)
+    blocks, layout = blocks_of(random_problem(rng, shares=True), 20, rng, attenuated)
+    penalty = rng.uniform(0, 0.1, layout.parameters)
+    for trial in range(2):
+        some = [block.of(np.array([trial])) for block in blocks]
+        theta = rng.standard_normal(layout.parameters)
+
+        def value(at, some=some):
+            return float(objective(some, at[None], loss, penalty)[0][0])
+
+        def gradient(at, some=some):
+            return objective(some, at[None], loss, penalty)[1][0]
+
+        assert check_grad(value, gradient, theta, epsilon=1e-6) < 1e-5 * (1 + abs(value(theta)))
+        # Central differences, entry by entry, are sharper.
+        step = 1e-5 * np.eye(layout.parameters)
+        central = [(value(theta + e) - value(theta - e)) / 2e-5 for e in step]
+        np.testing.assert_allclose(gradient(theta), central, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", [LOGISTIC, SQUARED], ids=lambda loss: loss.name)
+def test_slope_and_curvature_are_derivatives(loss):
+    eta, target = np.linspace(-20, 20, 81), np.linspace(0, 1, 81)
+    h = 1e-4
+    slope = (loss.value(target, eta + h) - loss.value(target, eta - h)) / (2 * h)
+    bend = (loss.slope(target, eta + h) - loss.slope(target, eta - h)) / (2 * h)
+    np.testing.assert_allclose(loss.slope(target, eta), slope, atol=1e-6)
+    np.testing.assert_allclose(loss.curvature(target, eta), bend, atol=1e-6)
+    assert np.isfinite(LOGISTIC.value(target, 1e4 * eta)).all()
+
+
+@pytest.mark.parametrize("attenuated", [False, True])
+def test_the_batch_finds_what_scipy_finds_one_by_one(attenuated):
+    rng = RNG(2)
+    blocks, layout = blocks_of(random_problem(rng), 40, rng, attenuated, trials=4)
+    found = minimise(blocks, np.zeros((4, layout.parameters)), LOGISTIC, steps=100)
+    assert found.converged.all()
+    _, gradient = objective(blocks, found.theta, LOGISTIC)
+    assert np.abs(gradient).max() < 1e-8
+    for trial in range(4):
+        some = [block.of(np.array([trial])) for block in blocks]
+
+        def both(at, some=some):
+            value, slope = objective(some, at[None], LOGISTIC)
+            return float(value[0]), slope[0]
+
+        other = minimize(both, found.theta[trial] + 0.05, jac=True, method="BFGS",
+                         options={"gtol": 1e-9})  # fmt: skip
+        np.testing.assert_allclose(found.theta[trial], other.x, atol=2e-6)
+        assert found.value[trial] <= other.fun + 1e-12
+
+
+def test_scipy_ends_what_the_batch_does_not():
+    rng = RNG(2)
+    blocks, layout = blocks_of(random_problem(rng), 40, rng, False, trials=2)
+    start = np.zeros((2, layout.parameters))
+    whole = minimise(blocks, start, LOGISTIC)
+    short = minimise(blocks, start, LOGISTIC, steps=1, by_scipy=False)
+    assert not short.converged.any()
+    ended = minimise(blocks, start, LOGISTIC, steps=1)
+    assert ended.converged.all()
+    np.testing.assert_allclose(ended.theta, whole.theta, atol=1e-6)
+
+
+def test_a_stack_is_fitted_like_its_members():
+    rng = RNG(7)
+    designs, labels = logistic_data(random_problem(rng), 40, rng, (2, 3), scale=3.0)
+    stacked = fit(designs[0], labels[0])
+    for place in np.ndindex(2, 3):
+        one = fit(designs[0][place], labels[0][place])
+        np.testing.assert_allclose(stacked.theta[place], one.theta, atol=1e-7)
+        assert stacked.regularised[place] == one.regularised
+        np.testing.assert_allclose(stacked.of(place[0]).loss[place[1]], one.loss, atol=1e-9)
+
+
+def test_over_own_features_the_proposal_is_weighted_imputed_regression():
+    """Exact, because an agent's own fit has X'(y - p) = 0."""
+    rng = RNG(8)
+    problem = random_problem(rng, shares=True)
+    designs, labels = logistic_data(problem, 120, rng, (3,))
+    fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
+    assert not any(one.regularised.any() for one in fits)
+    layout = Layout(problem.covariance, problem.views)
+    found = collab(designs, fits, layout)
+    pooled_data = imputation(designs, labels, layout, weights=[1 / one.loss for one in fits])
+    np.testing.assert_allclose(found.theta, pooled_data.theta, atol=1e-7)
+    # The weights do matter: without them it is another estimate.
+    assert np.abs(found.theta - imputation(designs, labels, layout).theta).max() > 1e-4
+    # And imputation is logistic regression on features that are really imputed.
+    imputed = np.concatenate([x @ layout.transforms[i] for i, x in enumerate(designs)], axis=-2)
+    plain = fit(imputed, np.concatenate(labels, axis=-1))
+    np.testing.assert_allclose(imputation(designs, labels, layout).theta, plain.theta, atol=1e-7)
+
+
+def test_everybody_seeing_everything_gives_back_one_fit_for_one_agent():
+    rng = RNG(9)
+    problem = cc.Problem(np.eye(3), [1.0, -1, 0.5], 1.0, [[0, 1, 2]])
+    designs, labels = logistic_data(problem, 100, rng)
+    one = fit(designs[0], labels[0])
+    layout = Layout(problem.covariance, problem.views)
+    np.testing.assert_allclose(collab(designs, [one], layout).theta, one.theta, atol=1e-8)
+    bent = collab(designs, [one], layout, attenuated=True)
+    np.testing.assert_allclose(bent.theta, one.theta, atol=1e-8)
+
+
+def test_own_intercepts_are_everybodys_own_and_slopes_are_shared():
+    rng = RNG(10)
+    x = [rng.standard_normal((400, 2)) for _ in range(3)]
+    y = [
+        (rng.random(400) < 1 / (1 + np.exp(-(a + part @ [1.0, -1.0])))) * 1.0
+        for a, part in zip((-1.0, 0.0, 1.0), x, strict=True)
+    ]
+    designs = [with_constant(part) for part in x]
+    theta = pooled(designs, y, own_intercepts=True)
+    assert theta.shape == (5,)
+    dummies = np.concatenate(
+        [np.column_stack([np.tile(np.eye(3)[i], (400, 1)), x[i]]) for i in range(3)]
+    )
+    plain = fit(dummies, np.concatenate(y), intercept=False)
+    np.testing.assert_allclose(theta, plain.theta, atol=1e-7)
+    shared = pooled(designs, y)
+    assert shared.shape == (3,)
+
+
+# Attenuation -------------------------------------------------------------------------------------
+
+
+def test_attenuation_is_what_averaging_over_the_unseen_does():
+    """Large-sample fits of an agent against the probit approximation, and against linear T."""
+    rng = RNG(11)
+    problem = cc.Problem([[1, 0.3], [0.3, 1]], [1.5, 2.5], 1.0, [[0], [0, 1]])
+    world = cc.smooth.World(problem)
+    x, y = world.draw(rng, (400_000,))
+    limit = fit(with_constant(x[:, [0]]), y).theta
+    plain = problem.local_theta(0)[0]
+    attenuated = world.best_model(0)
+    # Standard error of the slope is about 0.005; the approximation is good to 3%.
+    assert abs(limit[1] / attenuated[1] - 1) < 0.03
+    assert limit[1] < 0.75 * plain
+
+
+def test_the_attenuated_server_finds_the_truth_where_the_linear_one_is_biased():
+    rng = RNG(12)
+    covariance = cc.covariance.ar1(4, 0.3)
+    problem = cc.Problem(covariance, [1.5, -1.5, 1, 1], 1.0, [[0, 1], [1, 2], [2, 3], [0, 3]])
+    world = cc.smooth.World(problem, signal=3.0)
+    data = [world.draw(rng, (40_000,)) for _ in range(4)]
+    designs = [with_constant(x[:, v]) for (x, _), v in zip(data, problem.views, strict=True)]
+    fits = [fit(x, y) for x, (_, y) in zip(designs, data, strict=True)]
+    layout = world.layout
+    linear = collab(designs, fits, layout).full()
+    bent = collab(designs, fits, layout, attenuated=True).full()
+    off = [np.linalg.norm(model[1:] - world.theta) for model in (linear, bent)]
+    assert off[1] < 0.25 * off[0]
+    np.testing.assert_allclose(
+        bent[1:] / np.linalg.norm(bent[1:]), world.theta / np.linalg.norm(world.theta), atol=0.05
+    )
+
+
+# Trouble -----------------------------------------------------------------------------------------
+
+
+def test_separated_classes_get_a_ridge_and_say_so():
+    x = with_constant(np.linspace(-1, 1, 20)[:, None])
+    y = (x[:, 1] > 0) * 1.0
+    one = fit(x, y)
+    assert bool(one.regularised)
+    assert np.isfinite(one.theta).all()
+    assert 0 < one.theta[1] < 20
+    assert one.loss > 0
+    # The ridge's answer is the minimum of its own objective.
+    penalty = np.array([0.0, x[:, 1].var()]) / 20
+
+    def value(theta):
+        eta = x @ theta
+        return LOGISTIC.value(y, eta).mean() + (penalty * theta**2).sum() / 2
+
+    found = minimize(value, np.zeros(2), method="BFGS", options={"gtol": 1e-9})
+    np.testing.assert_allclose(one.theta, found.x, atol=1e-4)
+    # More ridge, less slope.
+    assert fit(x, y, ridge=10.0).theta[1] < one.theta[1]
+
+
+def test_a_column_of_one_class_alone_is_quasi_separated_and_gets_a_ridge():
+    """A rare level whose few people are all of one class: as on census records."""
+    rng = RNG(13)
+    x = rng.standard_normal((200, 1))
+    rare = np.zeros((200, 1))
+    rare[:3] = 1
+    y = (rng.random(200) < 0.5) * 1.0
+    y[:3] = 1
+    one = fit(with_constant(np.hstack([x, rare])), y)
+    assert bool(one.regularised)
+    assert np.abs(one.theta).max() < 15
+    y[0] = 0
+    assert not fit(with_constant(np.hstack([x, rare])), y).regularised
+
+
+def test_a_constant_column_gets_no_coefficient():
+    rng = RNG(14)
+    x = np.hstack([rng.standard_normal((100, 1)), np.zeros((100, 1))])
+    y = (rng.random(100) < 0.5) * 1.0
+    one = fit(with_constant(x), y)
+    np.testing.assert_allclose(one.theta[2], 0)
+    np.testing.assert_allclose(one.theta[:2], fit(with_constant(x[:, :1]), y).theta, atol=1e-7)
+
+
+def test_one_class_agents_get_an_intercept_and_are_left_out():
+    rng = RNG(15)
+    problem = cc.Problem(np.eye(2), [1.0, 1.0], 1.0, [[0, 1], [0, 1]])
+    designs, labels = logistic_data(problem, 50, rng)
+    labels[1] = np.ones_like(labels[1])
+    fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
+    assert fits[1].one_class
+    np.testing.assert_allclose(fits[1].theta, [np.log(50.5 / 0.5), 0, 0])
+    layout = Layout(problem.covariance, problem.views)
+    found = collab(designs, fits, layout)
+    assert found.left_out.tolist() == [False, True]
+    np.testing.assert_allclose(found.theta, fits[0].theta, atol=1e-7)
+    np.testing.assert_allclose(naive(fits, layout).theta, fits[0].theta)
+    apart = collab(designs, fits, Layout(problem.covariance, problem.views, "own"))
+    np.testing.assert_allclose(apart.full(1), [np.log(50.5 / 0.5), *fits[0].theta[1:]], atol=1e-7)
+    np.testing.assert_allclose(apart.full(0), fits[0].theta, atol=1e-7)
+    with pytest.raises(NotEstimableError, match="one class"):
+        collab(designs[1:] * 2, [fits[1]] * 2, layout)
+
+
+def test_non_convergence_is_said():
+    x = with_constant(np.linspace(-1, 1, 20)[:, None])
+    y = (x[:, 1] > 0) * 1.0
+    found = minimise([Block(x[None], y[None], np.ones(1))], np.zeros((1, 2)), LOGISTIC,
+                     by_scipy=False)  # fmt: skip
+    assert not found.converged.any()
+
+
+def test_inputs_are_not_changed_and_wrong_ones_are_named():
+    rng = RNG(16)
+    problem = random_problem(rng)
+    designs, labels = logistic_data(problem, 60, rng)
+    copies = [x.copy() for x in (*designs, *labels)]
+    fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
+    layout = Layout(problem.covariance, problem.views)
+    before = [one.theta.copy() for one in fits]
+    collab(designs, fits, layout, attenuated=True)
+    for given_array, copy in zip((*designs, *labels), copies, strict=True):
+        np.testing.assert_array_equal(given_array, copy)
+    for one, copy in zip(fits, before, strict=True):
+        np.testing.assert_array_equal(one.theta, copy)
+    with pytest.raises(ValueError, match="labels 0 and 1 for logistic loss, got 2"):
+        fit(designs[0], labels[0] + 2)
+    with pytest.raises(ValueError, match="at least one label"):
+        fit(np.ones((0, 1)), np.ones(0))
+    with pytest.raises(ValueError, match=r"designs\[0\] must have"):
+        collab([x[:, 1:] for x in designs], fits, layout)
+    with pytest.raises(ValueError, match="one entry per agent"):
+        collab(designs[:2], fits, layout)
+    with pytest.raises(ValueError, match="ridge must be above 0"):
+        fit(designs[0], labels[0], ridge=0)
+    with pytest.raises(ValueError, match="intercept must be one of"):
+        Layout(problem.covariance, problem.views, "some")
