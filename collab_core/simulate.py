@@ -25,12 +25,13 @@ from ._checks import Array, choice, fraction, whole
 from .draws import Collecting, CollectingModels, Sources, StoppedError, gaussian_sums, raw_sums
 from .estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from .geometry import Geometry
-from .laws import FeatureLaw, square_root
-from .methods import METHODS
+from .laws import FeatureLaw, Law, square_root
+from .methods import METHODS, WEIGHTINGS
 from .moments import AgentData, LocalFit, Moments, fit_together
 from .problem import Problem
 from .scenario import Scenario
 from .theory import Target, expected_errors
+from .weights import scores_of_law
 
 #: Methods of a run that names none. Local imputation is left out: it is COLLAB by another way.
 DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
@@ -59,22 +60,22 @@ class Settings:
 
     Parameters
     ----------
-    features : str or FeatureLaw
+    features : str or Law
         Law of the features, such as ``"gaussian"`` or ``"student_t(5)"``.
     sigma : {"known", "unlabelled", "pooled"}
         Whether estimators know the covariance, estimate it from unlabelled samples (drawn anew in
         every trial), or pool it from the agents' own.
     unlabelled : int
-        Number of unlabelled samples, at least d.
+        Number of unlabelled samples: at least d if the covariance comes from them.
     weights : {"empirical", "population"}
-        COLLAB's weights.
+        COLLAB's weights, Gaussian or optimal.
     correction : bool
         Small-sample correction of the residuals, ``RSS / (n - d_i)``.
     noise_known : bool
         Whether COLLAB+ is told the noise.
     """
 
-    features: str | FeatureLaw = "gaussian"
+    features: str | Law = "gaussian"
     sigma: str = "known"
     unlabelled: int = 10_000
     weights: str = "empirical"
@@ -88,7 +89,7 @@ class Settings:
         whole("unlabelled", self.unlabelled, low=1)
 
     @property
-    def law(self) -> FeatureLaw:
+    def law(self) -> Law:
         """Law of the features."""
         return FeatureLaw.of(self.features)
 
@@ -199,9 +200,8 @@ class ErrorCurve:
         return row
 
     def _theory(self, method: str) -> list[float | None]:
-        # Formulas are for Gaussian features and a known covariance (local models need none).
-        told = self.settings.sigma == "known" or method in _WITHOUT_SIGMA
-        if not (self.settings.law.is_gaussian and told):
+        # Formulas are for a known covariance (local models need none).
+        if self.settings.sigma != "known" and method not in _WITHOUT_SIGMA:
             return [None] * len(self.sample_sizes)
         return expected_errors(
             self.problem,
@@ -209,6 +209,7 @@ class ErrorCurve:
             self.sample_sizes,
             self.target,
             noise_known=self.settings.noise_known,
+            features=self.settings.law,
         )
 
 
@@ -222,7 +223,7 @@ def error_curve(
     methods: Sequence[str] | None = None,
     target: Target = "full",
     seed: int = 0,
-    features: str | FeatureLaw = "gaussian",
+    features: str | Law = "gaussian",
     progress: Callable[[float, ErrorCurve], None] | None = None,
     executor: HasSubmit | None = None,
     *,
@@ -245,12 +246,13 @@ def error_curve(
         The grid of n. Along it the same agents collect more data.
     trials : int
     methods : list of str, optional
-        Keys of `collab_core.methods.METHODS`; all that apply by default.
+        Keys of `collab_core.methods.METHODS` or ``WEIGHTINGS``; by default all of the former that
+        apply.
     target : "full" or int
         All features, or the features of an agent.
     seed : int
         The same seed gives the same numbers, whatever the executor.
-    features : str or FeatureLaw
+    features : str or Law
         Law of the features.
     progress : callable, optional
         Called with the fraction done and the curve so far, from this thread; first with no
@@ -619,13 +621,14 @@ class _Plan:
             agents_only = "full" not in targets
             chosen = [m for m in DEFAULT_METHODS if m in AGENT_METHODS or not agents_only]
         else:
-            chosen = [choice("methods", method, tuple(METHODS)) for method in methods]
+            chosen = [choice("methods", method, (*METHODS, *WEIGHTINGS)) for method in methods]
             if not chosen:
                 raise ValueError("methods must name at least one method, got none")
             # Beside the full target, methods that an agent has not are left out for it alone.
             if "full" not in targets:
                 for method in chosen:
-                    choice("methods (for an agent's target)", method, AGENT_METHODS)
+                    allowed = (*AGENT_METHODS, *WEIGHTINGS)
+                    choice("methods (for an agent's target)", method, allowed)
         settings = settings or Settings()
         if settings.sigma == "unlabelled" and settings.unlabelled < problem.dimension:
             raise ValueError(
@@ -657,6 +660,16 @@ class _Plan:
         )
 
     @property
+    def reads_unlabelled(self) -> bool:
+        """Whether a method reads the unlabelled samples themselves, not only their covariance."""
+        return "collab_optimal" in self.methods
+
+    @cached_property
+    def scores(self) -> list[Array]:
+        """``Q_i`` of every agent under the law, for the oracle."""
+        return scores_of_law(self.problem, self.settings.law)
+
+    @property
     def chunks(self) -> int:
         """Number of chunks."""
         return -(-self.trials // self.chunk_size)
@@ -665,6 +678,8 @@ class _Plan:
         """Fix the chunks: by what is simulated alone, so that seeds always mean the same."""
         d, sizes = self.problem.dimension, self.problem.sizes
         numbers = int(sizes.sum() if self.models_only else (sizes**2).sum())
+        if self.reads_unlabelled:
+            numbers = max(numbers, self.settings.unlabelled * d // 4)
         return replace(self, chunk_size=int(np.clip(CHUNK_NUMBERS // max(numbers, d * d), 1, 500)))
 
     def trials_of(self, index: int) -> int:
@@ -726,7 +741,7 @@ def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkRes
         for step in _steps(plan, index, cancel):
             for method in plan.methods:
                 for target in plan.targets:
-                    if target != "full" and method not in AGENT_METHODS:
+                    if target != "full" and method == "optimized_naive_collab":
                         continue
                     key = (target, method, step.n)
                     try:
@@ -814,8 +829,13 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
     if {"optimized_naive_collab", "local"} & set(plan.methods) and "full" in plan.targets:
         newcomer = Collecting(stream(1), problem, Sources.newcomer(problem), trials, law, stop)
     try:
-        geometry = problem.geometry
-        if plan.settings.sigma == "unlabelled":
+        geometry, samples = problem.geometry, None
+        if plan.reads_unlabelled:
+            shape = (trials, plan.settings.unlabelled, problem.dimension)
+            samples = law.white(stream(2), shape) @ square_root(problem.covariance)
+        if plan.settings.sigma == "unlabelled" and samples is not None:
+            geometry = Geometry(sigma_module.from_unlabelled(samples), problem.views)
+        elif plan.settings.sigma == "unlabelled":
             geometry = Geometry(
                 _unlabelled_covariance(plan, stream(2), trials, stop), problem.views
             )
@@ -828,7 +848,7 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
                 found |= zip(members, group.up_to(int(sizes[members[0]])), strict=True)
             data = [found[i] for i in range(problem.agents)]
             fresh = None if newcomer is None else newcomer.up_to(n)[0]
-            yield _Step(plan, n, data, fresh, geometry)
+            yield _Step(plan, n, data, fresh, geometry, samples)
     except StoppedError:
         return
 
@@ -857,9 +877,10 @@ class _Step:
         data: Sequence[AgentData],
         fresh: Moments | None,
         geometry: Geometry,
+        unlabelled: Array | None,
     ) -> None:
         self.plan, self.n, self.data, self.fresh = plan, n, data, fresh
-        self._geometry = geometry
+        self._geometry, self.unlabelled = geometry, unlabelled
         self._estimates: dict[str, Estimate | NaiveEstimate] = {}
         fit_together(self.moments)
 
@@ -936,11 +957,30 @@ class _Step:
                 return estimators.local_imputation(self.moments, views, self.geometry)
             case "pooled_moments":
                 return estimators.pooled_moments(self.moments, views, self.geometry)
+            case "collab_optimal":
+                assert self.unlabelled is not None
+                return self.optimal(self.unlabelled)
+            case "collab_oracle":
+                return estimators.collab_scored(
+                    self.moments, views, self.geometry, self.plan.scores, settings.weights
+                )
+            case "identity":
+                eyes = [np.eye(size) for size in problem.sizes]
+                return estimators.aggregate(self.moments, views, self.geometry, eyes)
             case "naive_collab":
                 return estimators.naive_collab(self.data, views, problem.dimension)
             case _:
                 assert self.fresh is not None
                 return estimators.optimized_naive_collab(self.data, views, self.fresh)
+
+    def optimal(self, samples: Array) -> Estimate:
+        """COLLAB with optimal weights from unlabelled samples (trials, N, d)."""
+        views, settings = self.plan.problem.views, self.plan.settings
+        start = self.estimate("collab")
+        assert isinstance(start, Estimate)
+        return estimators.collab_optimal(
+            self.moments, views, samples, self.geometry, weights=settings.weights, plug_in=start
+        )
 
 
 def _note(estimate: Estimate | NaiveEstimate) -> str:
@@ -956,7 +996,7 @@ def _note(estimate: Estimate | NaiveEstimate) -> str:
 def _curve(
     plan: _Plan, target: Target, results: Mapping[int, _ChunkResult], partial: bool
 ) -> ErrorCurve:
-    methods = tuple(m for m in plan.methods if target == "full" or m in AGENT_METHODS)
+    methods = tuple(m for m in plan.methods if target == "full" or m != "optimized_naive_collab")
     errors: dict[str, dict[int, Array]] = {method: {} for method in methods}
     notes: dict[tuple[str, int], str] = {}
     # In the order of the chunks, whatever order they finished in: sums are the same bits.

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from ..methods import METHODS
+from ..methods import METHODS, WEIGHTINGS
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ PALETTE: dict[str, Style] = {
     "pooled_moments": Style("#B8860B", "dashdot", "star"),
     "naive_collab": Style("#BB5566", "dot", "x"),
     "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
+    "collab_optimal": Style("#4E9A06", "solid", "pentagon"),
+    "collab_oracle": Style("#8C8C00", "dash", "diamond-open"),
     "identity": Style("#AA4499", "dash", "hexagon-open"),
     "tilted": Style("#D62728", "dash", "hexagon"),
     "exact": Style("#E69F00", "solid", "line-ew"),
@@ -43,7 +45,6 @@ PALETTE: dict[str, Style] = {
 
 #: Names of covariances that are no method's.
 BOUND_LABELS = {
-    "identity": "Identity weights",
     "tilted": "Tilted weights",
     "exact": "Exact bound",
     "strong": "C_strong (paper)",
@@ -55,7 +56,8 @@ DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
 
 def label(key: str) -> str:
     """What a method or bound is called in every figure."""
-    return METHODS[key].label if key in METHODS else BOUND_LABELS[key]
+    named = METHODS | WEIGHTINGS
+    return named[key].label if key in named else BOUND_LABELS[key]
 
 
 Trace = dict[str, Any]
