@@ -19,6 +19,7 @@ page = st.navigation(
             st.Page("pages/methods.py", title="Methods & messages"),
             st.Page("pages/what_if.py", title="What if"),
         ],
+        "Beyond": [st.Page("pages/beyond_gaussian.py", title="Beyond Gaussian")],
         "Real data": [st.Page("pages/census.py", title="Census")],
     },
     position="hidden" if state.chrome_hidden() else "sidebar",

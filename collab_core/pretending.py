@@ -56,7 +56,7 @@ def covariances(
 
 
 def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full") -> pd.DataFrame:
-    """n times the expected error of every covariance, and how far above the optimum it is.
+    """Expected error of every covariance, times n, and how far above the optimum it is.
 
     Parameters
     ----------
@@ -66,8 +66,9 @@ def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full"
     Returns
     -------
     DataFrame
-        ``method``, ``error`` (``tr(Sigma C)``), ``loss`` (over the error of W*, less 1) and
-        ``worst`` (the same in the direction where it is largest).
+        ``method``, ``error`` (``tr(Sigma C)``), ``loss`` (over the error of W*, less 1),
+        ``worst`` (the same in the direction where it is largest) and ``wasted`` (the share of the
+        labelled samples without which W* would do as well).
     """
     block = problem.covariance if target == "full" else problem.geometry.block(int(target))
     best = found["collab_oracle"]
@@ -80,6 +81,8 @@ def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full"
                 "error": error,
                 "loss": error / least - 1 if least > 0 else 0.0,
                 "worst": order(C, best).high - 1 if len(C) else 0.0,
+                # Errors go as 1/n.
+                "wasted": 1 - least / error if error > 0 else 0.0,
             }
         )
     return pd.DataFrame(rows)

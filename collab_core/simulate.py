@@ -168,6 +168,44 @@ class ErrorCurve:
             found = n
         return found
 
+    def relative_to(self, method: str) -> pd.DataFrame:
+        """Mean errors over those of one method, on the same trials, a row per n and other method.
+
+        Trials are paired, so a ratio is known far better than either mean.
+
+        Returns
+        -------
+        DataFrame
+            ``n``, ``method``, ``ratio`` with its 95% interval ``low`` and ``high`` (by the delta
+            method and Student's t), ``theory`` (the ratio of the formulas) and ``trials``. What
+            does not exist is ``<NA>``.
+        """
+        rows = []
+        by_theory = {key: self._theory(key) for key in self.methods}
+        for key in self.methods:
+            for place, n in enumerate(self.sample_sizes):
+                mine, theirs = by_theory[key][place], by_theory[method][place]
+                row: dict[str, object] = {"n": n, "method": key}
+                row |= dict(zip(("ratio", "low", "high"), self._ratio(key, method, n), strict=True))
+                row["theory"] = mine / theirs if mine is not None and theirs else pd.NA
+                row["trials"] = int(self.errors.get(key, {}).get(n, np.empty(0)).size)
+                if key != method:
+                    rows.append(row)
+        names = ["n", "method", "ratio", "low", "high", "theory", "trials"]
+        numbers = dict.fromkeys(["ratio", "low", "high", "theory"], "Float64")
+        return pd.DataFrame(rows, columns=names).astype(numbers)
+
+    def _ratio(self, method: str, other: str, n: int) -> tuple[Any, Any, Any]:
+        mine, theirs = (self.errors.get(key, {}).get(n) for key in (method, other))
+        if mine is None or theirs is None or mine.shape != theirs.shape or not theirs.sum() > 0:
+            return pd.NA, pd.NA, pd.NA
+        ratio = float(mine.mean() / theirs.mean())
+        if mine.size < 2:
+            return ratio, pd.NA, pd.NA
+        spread = (mine - ratio * theirs).std(ddof=1) / np.sqrt(mine.size) / theirs.mean()
+        half = float(student.ppf(0.975, mine.size - 1) * spread)
+        return ratio, max(ratio - half, 0.0), ratio + half
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row per n and method.
@@ -606,6 +644,12 @@ class UnlabelledCurve:
         k = int(above[-1])
         share = excess[k] / (excess[k] - excess[k + 1])
         return float(np.exp(sizes[k] + share * (sizes[k + 1] - sizes[k])))
+
+    @property
+    def won(self) -> float | None:
+        """Share of what optimal weights would save that the most samples save, as n grows."""
+        limit, room = self.frame["limit"].iloc[-1], self.gaussian - self.optimal
+        return None if pd.isna(limit) or room <= 0 else float((self.gaussian - limit) / room)
 
     @property
     def pays_from(self) -> int | None:

@@ -25,6 +25,7 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
+from .pretending import loss_heatmap, losses_by_law, relative_errors, unlabelled_errors
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis
 from .world import (
     coefficients_by_agent,
@@ -62,11 +63,14 @@ __all__ = [
     "label",
     "log_axis",
     "loss_along",
+    "loss_heatmap",
+    "losses_by_law",
     "matrix_with_column",
     "models_of_agent",
     "plan",
     "played_ellipses",
     "ratio_against_p",
+    "relative_errors",
     "rise_by_agent",
     "rises",
     "samples_needed",
@@ -74,6 +78,7 @@ __all__ = [
     "spectrum",
     "states_measured",
     "threshold_map",
+    "unlabelled_errors",
     "view_matrix",
     "worth_by_agent",
 ]

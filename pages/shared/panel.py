@@ -49,6 +49,14 @@ FIGURES = {
     "server": "What the server adds up",
     "returned": "What comes back",
     "leaving": "Who is hurt when an agent leaves",
+    "law-curves": "Other laws: error against n",
+    "law-gain": "Other laws: optimal over Gaussian weights",
+    "law-ellipses": "Other laws: ellipses of the weights",
+    "law-costs": "What pretending costs, by law",
+    "law-agents": "What pretending costs, by agent",
+    "law-map": "Where pretending costs, independent features",
+    "law-map-common": "Where pretending costs, one common scale",
+    "unlabelled": "Unlabelled samples that optimal weights need",
 }
 
 
