@@ -787,8 +787,12 @@ def _weights_error(
     problem: Problem, scores: Sequence[Array], samples: Array, agent: int | None
 ) -> float:
     """``tr(Sigma C(W))`` of weights from these unlabelled samples, theta and noise being known."""
-    guess = score_covariances(samples, problem.geometry, problem.theta, problem.noise**2)
-    covariance = bounds.weighted(problem, weights_of(guess, problem.geometry), scores)
+    # As a stack of one trial, which is summed faster.
+    guess = score_covariances(
+        samples[None], problem.geometry, problem.theta[None], problem.noise**2
+    )
+    weights = weights_of([one[0] for one in guess], problem.geometry)
+    covariance = bounds.weighted(problem, weights, scores)
     return bounds.error(problem, covariance, agent)
 
 

@@ -134,44 +134,50 @@ def score_covariances(
     vector("samples[0]", x.reshape(-1, x.shape[-1])[0], d)
     variance = finite_array("noise_variance", noise_variance)
     phi = matvec(geometry.covariance, coefficients)
-    result: list[Array] = []
-    for i, view in enumerate(geometry.views):
-        local = geometry.local(phi, i)
-        if view.size == 0:
-            result.append(np.zeros((*local.shape[:-1], 0, 0)))
-            continue
-        spread = (
-            _shared_spread(x, view, coefficients, local)
-            if x.ndim == 2
-            else _own_spread(x, view, coefficients, local)
-        )
-        result.append(spread + variance[..., None, None] * geometry.block(i))
+    locals_ = [geometry.local(phi, i) for i in range(geometry.agents)]
+    spreads = (_shared_spreads if x.ndim == 2 else _own_spreads)(
+        x, geometry.views, coefficients, locals_
+    )
+    return [
+        spread + variance[..., None, None] * geometry.block(i) for i, spread in enumerate(spreads)
+    ]
+
+
+def _shared_spreads(
+    x: Array, views: Sequence[Indices], theta: Array, locals_: Sequence[Array]
+) -> list[Array]:
+    """Mean of ``x_+ x_+' (theta_-' z)^2`` over samples that all trials share, (..., d_i, d_i)."""
+    count = x.shape[0]
+    result = []
+    for view, local in zip(views, locals_, strict=True):
+        k = view.size
+        spread = np.zeros((*local.shape[:-1], k * k))
+        for start in range(0, count if k else 0, CHUNK):
+            chunk = x[start : start + CHUNK]
+            seen = chunk[:, view]
+            # theta_-' z is what agent i's best model leaves of the signal.
+            left = theta @ chunk.T - local @ seen.T
+            products = (seen[:, :, None] * seen[:, None, :]).reshape(-1, k * k)
+            spread += left**2 @ products / count
+        result.append(spread.reshape(*local.shape[:-1], k, k))
     return result
 
 
-def _shared_spread(x: Array, view: Indices, theta: Array, local: Array) -> Array:
-    """Mean of ``x_+ x_+' (theta_-' z)^2`` over samples that all trials share, (..., k, k)."""
-    k, count = view.size, x.shape[0]
-    spread = np.zeros((*local.shape[:-1], k * k))
-    for start in range(0, count, CHUNK):
-        chunk = x[start : start + CHUNK]
-        seen = chunk[:, view]
-        # theta_-' z is what agent i's best model leaves of the signal.
-        left = theta @ chunk.T - local @ seen.T
-        products = (seen[:, :, None] * seen[:, None, :]).reshape(-1, k * k)
-        spread += left**2 @ products / count
-    return spread.reshape(*local.shape[:-1], k, k)
-
-
-def _own_spread(x: Array, view: Indices, theta: Array, local: Array) -> Array:
-    """The same over samples (trials, N, d) of each trial's own, shape (trials, k, k)."""
-    k, count = view.size, x.shape[1]
-    spread = np.zeros((x.shape[0], k, k))
-    for t, samples in enumerate(x):
-        seen = samples[:, view]
-        left = samples @ theta[t] - seen @ local[t]
-        spread[t] = (seen * left[:, None] ** 2).T @ seen / count
-    return spread
+def _own_spreads(
+    x: Array, views: Sequence[Indices], theta: Array, locals_: Sequence[Array]
+) -> list[Array]:
+    """The same over samples (trials, N, d) of each trial's own, shapes (trials, d_i, d_i)."""
+    trials, count, _ = x.shape
+    result: list[Array] = [np.zeros((trials, view.size, view.size)) for view in views]
+    for t in range(trials):
+        # A feature a row: an agent's features are then copied row by row, not picked one by one.
+        features = np.ascontiguousarray(x[t].T)
+        signal = theta[t] @ features
+        for spread, view, local in zip(result, views, locals_, strict=True):
+            seen = features[view]
+            left = signal - local[t] @ seen
+            spread[t] = (seen * left**2) @ seen.T / count
+    return result
 
 
 def noise_variance(fits: Mapping[int, LocalFit], geometry: Geometry, phi: Array) -> Array:

@@ -35,7 +35,7 @@ LAWS = {
 #: A law's parameter: name in the link, label, choices, default.
 PARAMETERS = {
     "rare": ("rate", "How often yes", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 0.01),
-    "outliers": ("ratio", "Outliers' spread over the others'", (1.5, 2, 3, 4, 5, 8), 4),
+    "outliers": ("wider", "Outliers' spread over the others'", (1.5, 2, 3, 4, 5, 8), 4),
     "student_t": ("freedom", "Degrees of freedom", (4.2, 4.5, 5, 6, 8, 12, 30), 5),
     "elliptical_t": ("freedom", "Degrees of freedom", (4.2, 4.5, 5, 6, 8, 12, 30), 5),
     "mixture": ("apart", "How far apart", (0.5, 0.7, 0.9, 0.99), 0.9),
@@ -61,7 +61,7 @@ LABELLED = (100, 200, 500, 1000, 2000, 5000, 10_000)
 UNLABELLED = (200, 500, 1000, 2000, 5000, 10_000, 20_000)
 #: Raw numbers that a run draws by default: a few seconds.
 BUDGET, MOST_RAW = 1.2e8, 20_000
-KURTOSES = (-2, -1, 0, 1, 3, 6, 12, 25, 50)
+KURTOSES = (-2, 0, 1, 3, 6, 12, 25, 50, 100)
 MISSING = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 DRAWS = (1, 4, 10, 30)
 #: States of a census world: more would only be slower.
@@ -357,8 +357,8 @@ def gain_in_words(world: World, relative: pd.DataFrame, n: int) -> str:
     return (
         f"{said} At n = {n:,}, on the same trials, W* errs {change(best)} than COLLAB's weights "
         f"(95%: {best['low'] - 1:+.1%} to {best['high'] - 1:+.1%}); theory says "
-        f"{best['theory'] - 1:+.1%}, {inside} it. The estimated weights err {change(estimated)} "
-        f"({estimated['low'] - 1:+.1%} to {estimated['high'] - 1:+.1%})."
+        f"{best['theory'] - 1:+.1%}, {inside} that interval. The estimated weights err "
+        f"{change(estimated)} ({estimated['low'] - 1:+.1%} to {estimated['high'] - 1:+.1%})."
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.methods import METHODS
+from collab_core.methods import METHODS, WEIGHTINGS
 
 
 def every_figure():
@@ -38,7 +38,20 @@ def every_figure():
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
     title = {"title": "A finding"}
+    outliers = {"features": "outliers(4)"}
+    paired = cc.simulate.error_curve(problem, [50, 99], 4, ["collab", "collab_oracle"], **outliers)
+    lost = cc.pretending.loss_map(cc.Scenario(d=4, m=3, spikes=0), [-1, 0, 9], [0.1, 0.4], draws=1)
+    laws = cc.pretending.by_law(problem, {"a": "outliers(4)", "b": "gaussian"})
+    unlabelled = cc.simulate.unlabelled_curve(problem, 50, [20, 200], 3, **outliers)
+    levels = {"collab": unlabelled.gaussian, "collab_oracle": unlabelled.optimal}
     return {
+        "relative": figures.relative_errors(paired.relative_to("collab"), "collab", **title),
+        "losses": figures.losses_by_law(laws, "law", here="a", **title),
+        "loss map": figures.loss_heatmap(lost, "independent", here=(0.3, 4.0), **title),
+        "loss map, common": figures.loss_heatmap(lost, "common", **title),
+        "unlabelled": figures.unlabelled_errors(
+            unlabelled.frame, levels, n=50, measured=3.0, break_even=60.0, **title
+        ),
         "people": figures.errors_on_people(results.results(5), **title),
         "census coefficients": figures.coefficient_intervals(
             results.coefficients(), list(results.features), "minutes", **title
@@ -103,7 +116,8 @@ def test_plotly_accepts_it(name):
 
 
 def test_the_palette_covers_every_method_and_tells_them_apart():
-    assert set(METHODS) | set(figures.BOUND_LABELS) == set(figures.PALETTE)
+    named = set(METHODS) | set(WEIGHTINGS) | set(figures.BOUND_LABELS)
+    assert named == set(figures.PALETTE)
     colours = [style.colour for style in figures.PALETTE.values()]
     assert len(set(colours)) == len(colours)
     looks = {(style.dash, style.marker) for style in figures.PALETTE.values()}

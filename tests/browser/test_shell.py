@@ -174,7 +174,10 @@ def test_keyboard_alone_reaches_everything(server, page):
 
 
 CHARTS = {"": 1, "playground": 5, "ellipses": 1, "ellipses?part=lab": 2, "error_vs_n": 2,
-          "lower_bounds": 1, "methods": 2, "what_if": 2, "census": 3}  # fmt: skip
+          "lower_bounds": 1, "methods": 2, "what_if": 2, "census": 3,
+          "beyond_gaussian?to=200&trials=10": 2, "beyond_gaussian?part=cost": 2,
+          "beyond_gaussian?part=map&draws=1": 2,
+          "beyond_gaussian?part=unlabelled&sets=10&most=1000": 1}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)
