@@ -435,9 +435,10 @@ def cost(world: World, scenario: cc.Scenario) -> None:
     if isinstance(world.law, str):
         words(
             "Synthetic laws, each white, then coloured by this world's Σ. Where tails are "
-            "independent from feature to feature, mixing by Σ makes what is unseen nearly Gaussian "
-            "and little is lost; where a whole sample is wild at once, what an agent does not see "
-            "is wild when what it sees is, and agents who see all should count for more."
+            "independent from feature to feature, mixing by Σ makes what is unseen nearly "
+            "Gaussian, and only very heavy ones (rare answers) cost. Where a whole sample is wild "
+            "at once, what an agent does not see is wild when what it sees is: those who see all "
+            "should count for more, and it costs where some do."
         )
 
 
@@ -451,11 +452,18 @@ def cost_in_words(world: World, table: pd.DataFrame) -> str:
         for key in ("imputation", "identity")
         if key in table.index
     )
-    return (
-        f"{said} It is as if every agent had thrown away {lost['wasted']:.1%} of its "
-        f"labelled samples; in the worst direction the variance is {lost['worst']:.0%} above the "
-        f"optimum. Above the optimum also: {shares}."
+    said += (
+        f" It is as if every agent had thrown away {lost['wasted']:.1%} of its labelled samples; "
+        f"in the worst direction the variance is {lost['worst']:.0%} above the optimum. Above the "
+        f"optimum also: {shares}."
     )
+    if "local" in table.index and table.loc["local", "error"] < lost["error"]:
+        said += (
+            f" **Agent {int(world.target) + 1} would even do better alone than with COLLAB's "
+            f"weights** ({table.loc['local', 'loss']:.0%} above the optimum), which Gaussian "
+            "features rule out; with optimal weights nobody would."
+        )
+    return said
 
 
 def show_ellipses(world: World, found: dict[str, np.ndarray]) -> None:
@@ -670,7 +678,7 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
             figures.unlabelled_errors(
                 curve.frame, {"collab": curve.gaussian, "collab_oracle": curve.optimal}, n=n,
                 measured=(curve.scaled("collab") or (None,))[0], break_even=curve.break_even,
-                title="How many unlabelled samples optimal weights need", height=400,
+                title=unlabelled_title(curve), height=400,
             ),
             key="unlabelled",
             alt="Error of estimated optimal weights against the number of unlabelled samples.",
@@ -689,6 +697,14 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
         help="Draws labelled and unlabelled samples, and weights from more and more of the latter.",
         auto=True,
     )  # fmt: skip
+
+
+def unlabelled_title(curve: UnlabelledCurve) -> str:
+    pays = curve.break_even
+    if pays is None:
+        return "Unlabelled samples and error"
+    least = "fewer than" if pays <= curve.sizes[0] else "about"
+    return f"It takes {least} {pays:,.0f} unlabelled samples"
 
 
 def unlabelled_in_words(world: World, curve: UnlabelledCurve) -> str:

@@ -307,6 +307,8 @@ def unlabelled_errors(
         "legend": _BELOW,
     }
     if break_even is not None:
+        # The words on the side where there is more room for them.
+        right = np.log10(break_even) > np.log10(sizes).mean()
         line = {"dash": "dot", "color": "#888888"}
         layout["shapes"] = [
             {"type": "line", "line": line, "yref": "paper", "y0": 0, "y1": 1,
@@ -314,8 +316,8 @@ def unlabelled_errors(
         ]  # fmt: skip
         layout["annotations"] = [
             {"x": float(np.log10(break_even)), "y": 1, "yref": "paper", "yanchor": "top",
-             "xanchor": "left", "showarrow": False, "xshift": 4,
-             "text": f"pays from about {break_even:,.0f}"}
+             "xanchor": "right" if right else "left", "showarrow": False,
+             "xshift": -4 if right else 4, "text": f"pays from {break_even:,.0f}"}
         ]  # fmt: skip
     return figure(
         traces,

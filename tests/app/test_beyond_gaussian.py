@@ -38,8 +38,15 @@ def opened(query):
     return app
 
 
-@pytest.mark.parametrize("part", FIGURES)
-@pytest.mark.parametrize("name", ODD_WORLDS)
+#: Worlds in which runs are tried too; the formulas, that are quick, are tried in all.
+RUN = ("one of each", "n = 1", "some see nothing", "theta is zero", "unequal")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [(name, "cost") for name in ODD_WORLDS]
+    + [(name, part) for name in RUN for part in ("curves", "map", "unlabelled")],
+)
 def test_odd_worlds(name, part):
     app = opened(ODD_WORLDS[name] | QUICK | {"part": part})
     assert_sound(app, least=FIGURES[part])
@@ -121,9 +128,20 @@ def test_the_words_are_the_numbers():
 
 
 def test_gaussian_features_lose_nothing():
-    for part in ("curves", "cost", "unlabelled"):
+    for part in ("cost", "unlabelled"):
         app = opened(WORLD | {"law": "gaussian", "part": part})
         assert "COLLAB's weights are the optimal ones" in said(app)
+
+
+def test_who_would_do_better_alone_is_told():
+    problem = SMALL.problem()
+    found = pretending.covariances(problem, "outliers(8)", 0)
+    table = pretending.errors(found, problem, 0).set_index("method")
+    assert table.loc["local", "error"] < table.loc["collab", "error"]
+    app = opened(WORLD | {"law": "outliers", "wider": "8", "part": "cost"})
+    assert "would even do better alone" in said(app)
+    other = opened(WORLD | {"law": "uniform", "part": "cost"})
+    assert "would even do better alone" not in said(other)
 
 
 def test_a_world_where_it_costs_more():
@@ -137,7 +155,7 @@ def test_a_world_where_it_costs_more():
 
 
 def test_an_agent_that_sees_nothing_is_not_chosen():
-    world = {"d": "3", "m": "2", "missing": "mask", "mask": "000-111"}
+    world = cc.Scenario(d=3, m=2, missing="mask", mask=("000", "111"), spikes=0).to_query()
     app = opened(world | QUICK | {"part": "cost"})
     assert next(box for box in app.selectbox if box.label == "Model of").value == 1
     assert_sound(app, least=2)
