@@ -43,8 +43,10 @@ PARAMETERS = {
 ABOUT = {
     "rare": "Every feature is yes or no, seldom yes, independently of the others.",
     "outliers": "One sample in twenty is spread wider, in all features at once.",
-    "student_t": "Heavy tails, independent from feature to feature.",
-    "elliptical_t": "Heavy tails in all features at once: one chi-square a sample.",
+    "student_t": "Heavy tails, independent from feature to feature. Near 4 degrees averages of "
+    "fourth powers settle slowly.",
+    "elliptical_t": "Heavy tails in all features at once: one chi-square a sample. Near 4 degrees "
+    "averages of fourth powers settle slowly.",
     "exponential": "Skewed, independent from feature to feature.",
     "uniform": "Light tails, independent from feature to feature.",
     "rademacher": "Plus or minus one, independently.",
@@ -53,7 +55,7 @@ ABOUT = {
     "census": "Real people's answers, each drawn as a whole.",
 }
 RELATIONS = {"fitted": "As fitted to the records", "random": "Random coefficients, noise 1"}
-ASKS = {"own": "The paper's pattern", "half": "One all, the others half"}
+ASKS = {"own": "As in the paper", "half": "One all, others half"}
 METHODS = ("collab", "collab_optimal", "collab_oracle", "identity", "imputation", "local")
 GAIN = ("collab_optimal", "collab_oracle")
 TRIALS = (10, 20, 40, 100, 200, 400)
@@ -64,6 +66,8 @@ BUDGET, MOST_RAW = 1.2e8, 20_000
 KURTOSES = (-2, 0, 1, 3, 6, 12, 25, 50, 100)
 MISSING = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 DRAWS = (1, 4, 10, 30)
+#: A loss that is not worth a word.
+LITTLE = 5e-4
 #: States of a census world: more would only be slower.
 MOST_STATES = 5
 
@@ -83,6 +87,8 @@ class World:
     key : tuple
         What all of it depends on.
     target : "full" or int
+    agents : tuple of str
+        What agents are called.
     seed, n : int
     """
 
@@ -92,6 +98,7 @@ class World:
     code: str
     key: tuple
     target: str | int
+    agents: tuple[str, ...]
     seed: int
     n: int
 
@@ -103,7 +110,11 @@ class World:
     @property
     def whose(self) -> str:
         """What the model is of."""
-        return "all features" if self.target == "full" else f"agent {int(self.target) + 1}'s own"
+        return model_of(self.target, self.agents)
+
+
+def model_of(target: str | int, agents: tuple[str, ...]) -> str:
+    return "all features" if target == "full" else f"{agents[int(target)]}'s own"
 
 
 def main() -> None:
@@ -129,7 +140,7 @@ def people() -> cc.census.People | None:
 
 
 def pick_world(scenario: cc.Scenario) -> World | None:
-    first, second, third, fourth = st.columns([1.2, 1.4, 1.1, 0.9], vertical_alignment="bottom")
+    first, second, third, fourth = st.columns([1.1, 1.3, 1, 1], vertical_alignment="bottom")
     with first:
         kind = options.pick("law", "Law of the features", list(LAWS), "rare", words=LAWS.get)
     if kind == "census":
@@ -149,16 +160,19 @@ def pick_world(scenario: cc.Scenario) -> World | None:
     if made is None:
         return None
     problem, law, code, key = made
+    agents = tuple(f"agent {i + 1}" for i in range(problem.agents))
+    if kind == "census":
+        agents = census_study(people()).choice.states
     with third:
         target = options.pick(
             "target", "Model of", ("full", *range(problem.agents)), usual_target(problem),
-            words=lambda t: "all features" if t == "full" else f"agent {t + 1}'s own",
+            words=lambda t: model_of(t, agents),
         )  # fmt: skip
     if target != "full" and problem.sizes[target] == 0:
         error_box(f"Agent {target + 1} sees nothing: there is nothing to estimate. Pick another.")
         return None
     return World(
-        problem, law, LAWS[kind], code, (*key, target), target, scenario.seed, scenario.n
+        problem, law, LAWS[kind], code, (*key, target), target, agents, scenario.seed, scenario.n
     )  # fmt: skip
 
 
@@ -350,7 +364,7 @@ def gain_in_words(world: World, relative: pd.DataFrame, n: int) -> str:
     """Measured against promised, at the largest n."""
     said = pretending_in_words(world)
     found = relative[relative["n"] == n].set_index("method")
-    if found.empty or found["low"].isna().any() or cost_of(world) == 0:
+    if found.empty or found["low"].isna().any() or cost_of(world) < LITTLE:
         return said
     best, estimated = found.loc["collab_oracle"], found.loc["collab_optimal"]
     inside = "within" if best["low"] <= best["theory"] <= best["high"] else "outside"
@@ -370,7 +384,7 @@ def pretending_in_words(world: World) -> str:
     lost = cost_of(world)
     if lost == 0:
         return f"**{LAWS_FREE if is_gaussian(world) else NOTHING_LOST}**"
-    if lost < 5e-4:
+    if lost < LITTLE:
         return (
             f"**Pretending that these features are Gaussian costs next to nothing here, {lost:.1e} "
             "of the error**: what agents do not see weighs little against what nobody can explain."
@@ -445,7 +459,7 @@ def cost(world: World, scenario: cc.Scenario) -> None:
 def cost_in_words(world: World, table: pd.DataFrame) -> str:
     said = pretending_in_words(world)
     lost = table.loc["collab"]
-    if lost["loss"] < 5e-4:
+    if lost["loss"] < LITTLE:
         return said
     shares = ", ".join(
         f"{figures.label(key)} {table.loc[key, 'loss']:.0%}"
@@ -459,8 +473,8 @@ def cost_in_words(world: World, table: pd.DataFrame) -> str:
     )
     if "local" in table.index and table.loc["local", "error"] < lost["error"]:
         said += (
-            f" **Agent {int(world.target) + 1} would even do better alone than with COLLAB's "
-            f"weights** ({table.loc['local', 'loss']:.0%} above the optimum), which Gaussian "
+            f" **On its own {world.agents[int(world.target)]} would even do better than with "
+            f"COLLAB's weights** ({table.loc['local', 'loss']:.0%} above the optimum), which Gaussian "
             "features rule out; with optimal weights nobody would."
         )
     return said
@@ -550,7 +564,7 @@ def show_agents(world: World) -> None:
     frame = frame.sort_values("loss", ascending=False, kind="stable").head(12)
     show(
         figures.losses_by_law(
-            frame.assign(name=[f"Agent {agent}" for agent in frame["agent"]]), "name",
+            frame.assign(name=[world.agents[agent - 1] for agent in frame["agent"]]), "name",
             title="To each state's own model", height=460,
         ),
         key="law-agents",
@@ -709,7 +723,7 @@ def unlabelled_title(curve: UnlabelledCurve) -> str:
 
 def unlabelled_in_words(world: World, curve: UnlabelledCurve) -> str:
     lost = cost_of(world)
-    if lost < 5e-4:
+    if lost < LITTLE:
         return (
             pretending_in_words(world)
             + " Estimated weights can only come near it, from above: there is nothing to gain."

@@ -139,9 +139,9 @@ def test_who_would_do_better_alone_is_told():
     table = pretending.errors(found, problem, 0).set_index("method")
     assert table.loc["local", "error"] < table.loc["collab", "error"]
     app = opened(WORLD | {"law": "outliers", "wider": "8", "part": "cost"})
-    assert "would even do better alone" in said(app)
+    assert "would even do better than" in said(app)
     other = opened(WORLD | {"law": "uniform", "part": "cost"})
-    assert "would even do better alone" not in said(other)
+    assert "would even do better than" not in said(other)
 
 
 def test_a_world_where_it_costs_more():
@@ -162,6 +162,14 @@ def test_an_agent_that_sees_nothing_is_not_chosen():
     app = open_page(PAGE, world | QUICK | {"part": "cost", "target": "0"})
     assert any("Agent 1 sees nothing" in error.value for error in app.error)
     assert not figures_of(app)
+
+
+def test_a_link_can_show_one_figure_alone():
+    app = opened(WORLD | {"figure": "law-gain"})
+    assert [spec["layout"]["title"]["text"] for spec in figures_of(app)] == [
+        "Optimal over Gaussian weights, trial by trial"
+    ]
+    assert not app.exception
 
 
 def test_without_records_the_census_law_says_how_to_get_them():
@@ -195,6 +203,8 @@ def test_records_of_this_session_are_a_law(tmp_path, part, choices):
     assert not app.error
     assert "my file" in said(app)
     assert "labels follow a linear model" in said(app)
+    model = next(box for box in app.selectbox if box.label == "Model of")
+    assert model.options == ["all features", "CA's own", "IL's own", "NY's own"]
     if part == "cost":
         code = next(block.value for block in app.code if "by_agent" in block.value)
         assert len(run_snippet(code)) == 3
