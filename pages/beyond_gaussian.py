@@ -385,13 +385,21 @@ def pretending_in_words(world: World) -> str:
     if lost == 0:
         return f"**{LAWS_FREE if is_gaussian(world) else NOTHING_LOST}**"
     if lost < LITTLE:
-        return (
-            f"**Pretending that these features are Gaussian costs next to nothing here, {lost:.1e} "
-            "of the error**: what agents do not see weighs little against what nobody can explain."
+        said = (
+            "**Pretending that these features are Gaussian costs next to nothing here: "
+            f"{lost:.1g} of the error.**"
         )
+        problem = world.problem
+        most = float(problem.irreducible.max() / problem.noise**2)
+        if most < 0.1:
+            said += (
+                f" What agents do not see explains little: at most {most:.1%} of what the noise "
+                "does."
+            )
+        return said
     return (
-        f"**Pretending that these features are Gaussian costs {lost:.1%} of error "
-        f"({world.name.lower()}, {world.whose}).**"
+        f"**Pretending that these features are Gaussian makes the error {lost:.1%} larger than "
+        f"need be ({world.name.lower()}, {world.whose}).**"
     )
 
 
@@ -474,8 +482,8 @@ def cost_in_words(world: World, table: pd.DataFrame) -> str:
     if "local" in table.index and table.loc["local", "error"] < lost["error"]:
         said += (
             f" **On its own {world.agents[int(world.target)]} would even do better than with "
-            f"COLLAB's weights** ({table.loc['local', 'loss']:.0%} above the optimum), which Gaussian "
-            "features rule out; with optimal weights nobody would."
+            f"COLLAB's weights** ({table.loc['local', 'loss']:.0%} above the optimum). Gaussian "
+            "features rule that out, and so do optimal weights."
         )
     return said
 

@@ -80,15 +80,15 @@ def relative_errors(
         )
     # Where nothing differs the axis still shows percents, not rounding.
     drawn = frame[["low", "high", "ratio", "theory"]].stack().dropna().to_numpy(dtype=float)
-    low, high = float(drawn.min(initial=0.9)), float(drawn.max(initial=1.1))
-    room = 0.05 * (high - low)
+    lowest, highest = float(drawn.min(initial=0.9)), float(drawn.max(initial=1.1))
+    room = 0.05 * (highest - lowest)
     return figure(
         traces,
         title=title,
         height=height,
         x=log_axis("labelled samples per agent, n", sizes),
         y={"title": {"text": f"error over {label(reference)}'s"}, "tickformat": ".0%",
-           "range": [low - room, high + room]},
+           "range": [lowest - room, highest + room]},
         layout={"margin": {"l": 10, "r": 10, "t": 40, "b": 10}, "legend": _BELOW},
     )  # fmt: skip
 

@@ -116,7 +116,7 @@ def test_the_words_are_the_numbers():
     problem = SMALL.problem()
     lost = pretending.loss(problem, "outliers(4)", 0)
     app = opened(WORLD | {"law": "outliers", "part": "cost"})
-    assert f"costs {lost:.1%} of error" in said(app)
+    assert f"makes the error {lost:.1%} larger" in said(app)
     found = pretending.covariances(problem, "outliers(4)", 0)
     table = pretending.errors(found, problem, 0).set_index("method")
     assert f"thrown away {table.loc['collab', 'wasted']:.1%}" in said(app)
@@ -206,5 +206,6 @@ def test_records_of_this_session_are_a_law(tmp_path, part, choices):
     model = next(box for box in app.selectbox if box.label == "Model of")
     assert model.options == ["all features", "CA's own", "IL's own", "NY's own"]
     if part == "cost":
+        assert "explains little" in said(app)
         code = next(block.value for block in app.code if "by_agent" in block.value)
         assert len(run_snippet(code)) == 3
