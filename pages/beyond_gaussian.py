@@ -382,32 +382,30 @@ def change(row: pd.Series) -> str:
 
 def pretending_in_words(world: World) -> str:
     lost = cost_of(world)
+    if world.law == "gaussian":
+        return f"**{GAUSSIAN}**"
     if lost == 0:
-        return f"**{LAWS_FREE if is_gaussian(world) else NOTHING_LOST}**"
+        return f"**{NOTHING_LOST}**{why_little(world.problem)}"
     if lost < LITTLE:
-        said = (
+        return (
             "**Pretending that these features are Gaussian costs next to nothing here: "
-            f"{lost:.1g} of the error.**"
+            f"{lost:.1g} of the error.**{why_little(world.problem)}"
         )
-        problem = world.problem
-        most = float(problem.irreducible.max() / problem.noise**2)
-        if most < 0.1:
-            said += (
-                f" What agents do not see explains little: at most {most:.1%} of what the noise "
-                "does."
-            )
-        return said
     return (
         f"**Pretending that these features are Gaussian makes the error {lost:.1%} larger than "
         f"need be ({world.name.lower()}, {world.whose}).**"
     )
 
 
-def is_gaussian(world: World) -> bool:
-    return world.law == "gaussian"
+def why_little(problem: cc.Problem) -> str:
+    """The reason why weights hardly matter, where it is this one."""
+    most = float(problem.irreducible.max() / problem.noise**2)
+    if most >= 0.1:
+        return ""
+    return f" What agents do not see explains little: at most {most:.1%} of what the noise does."
 
 
-LAWS_FREE = "Features are Gaussian: COLLAB's weights are the optimal ones, and nothing is lost."
+GAUSSIAN = "Features are Gaussian: COLLAB's weights are the optimal ones, and nothing is lost."
 NOTHING_LOST = "In this world pretending costs nothing: no other weights would do better."
 
 
@@ -644,12 +642,13 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
                 + f"frame = frame[frame['kind'] == {kind!r}].reset_index(drop=True)\n"
                 + "print(frame)\n",
             )
+    lost = pretending.loss(world.problem, world.law)
     words(
-        "By formula, for this Σ, θ, σ and m: only the fourth moments of a law count, so a square "
-        "is every law of that kurtosis. Features go missing at random here, whatever the sidebar "
-        "says; the ring is nearest to this world's share missing and law. Outliers and elliptical "
-        "t have a common scale; rare answers, Student t, exponential, uniform and signs have "
-        "independent tails."
+        "By formula, for a model of all features with this Σ, θ, σ and m: only the fourth moments "
+        "of a law count, so a square is every law of that kurtosis. Features go missing at random "
+        "here; the ring is nearest to this world's share missing and law. With who sees what in "
+        f"this world, and not at random, it is {lost:.1%}. Outliers and elliptical t have a common "
+        "scale; rare answers, Student t, exponential, uniform and signs have independent tails."
     )
 
 
