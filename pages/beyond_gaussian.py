@@ -336,7 +336,7 @@ def show_curves(
         show(
             figures.error_curve(
                 curve.frame, title=f"All weights go to zero ({world.whose})", scaled=scaled,
-                irreducible=curve.irreducible, height=420,
+                irreducible=curve.irreducible, height=390,
             ),
             key="law-curves",
             alt="Simulated error of every weighting against n, theory as lines.",
@@ -347,7 +347,10 @@ def show_curves(
     with right:
         show(
             figures.relative_errors(
-                relative, "collab", title="Optimal over Gaussian weights, trial by trial"
+                relative,
+                "collab",
+                title="Optimal over Gaussian weights, trial by trial",
+                height=390,
             ),
             key="law-gain",
             alt="Error of optimal weights over that of COLLAB's Gaussian weights, against n.",
@@ -425,7 +428,8 @@ def curves_in_words(world: World, curve: ErrorCurve, samples: int) -> str:
         said.append("Local OLS is a newcomer who sees all features and has n samples of its own.")
     said.append(
         f"{done} trials so far, {samples:,} unlabelled samples in each, Σ known; bands and bars "
-        "are 95% intervals, lines are theory for large n, integrated over the law."
+        "are 95% intervals, lines are theory for large n, integrated over the law (for estimated "
+        "weights: W*'s, as with endless unlabelled samples)."
         if done
         else "Points come as trials are done; lines are theory for large n."
     )
