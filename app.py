@@ -19,7 +19,10 @@ page = st.navigation(
             st.Page("pages/methods.py", title="Methods & messages"),
             st.Page("pages/what_if.py", title="What if"),
         ],
-        "Beyond": [st.Page("pages/beyond_linear.py", title="Beyond linear")],
+        "Beyond": [
+            st.Page("pages/beyond_gaussian.py", title="Beyond Gaussian"),
+            st.Page("pages/beyond_linear.py", title="Beyond linear"),
+        ],
         "Real data": [
             st.Page("pages/census.py", title="Census"),
             st.Page("pages/your_data.py", title="Your data"),

@@ -37,6 +37,7 @@ __all__ = [
     "local_ols",
     "local_ols_error",
     "naive_collab",
+    "optimal",
     "optimized_naive_collab",
     "pooled_moments",
     "strong",
@@ -112,6 +113,7 @@ def weighted(
     if len(weights) != problem.agents:
         raise ValueError(f"weights must hold {problem.agents} matrices, got {len(weights)}")
     geometry = problem.geometry
+    scores = None if score_covariances is None else _scores(problem, score_covariances)
     blocks, meats = [], []
     for i, size in enumerate(problem.sizes):
         weight = finite_array(f"weights[{i}]", weights[i], ndim=2)
@@ -122,8 +124,8 @@ def weighted(
         # (W_i*)^-1 = S_i Q_i S_i, which is s_i S_i for Gaussian features.
         spread = (
             problem.unexplained[i] * geometry.inverses[i]
-            if score_covariances is None
-            else congruence(geometry.inverses[i], np.asarray(score_covariances[i], dtype=float))
+            if scores is None
+            else congruence(geometry.inverses[i], scores[i])
         )
         meats.append(problem.shares[i] * gain @ spread @ gain.T)
     total = geometry.scatter_matrices(blocks)
@@ -135,15 +137,39 @@ def weighted(
     return (result + result.T) / 2
 
 
-def imputation(problem: Problem, alphas: ArrayLike | None = None) -> Array:
+def optimal(problem: Problem, score_covariances: Sequence[ArrayLike]) -> Array:
+    """``C* = (sum T_i' W_i* T_i)^-1``: the best that any weights can do (Theorem 3.1), (d, d).
+
+    By the dual form ``inv(Sigma) inv(K*) inv(Sigma)`` with ``K* = sum P_i' inv(Q_i) P_i``: where
+    `gauss` has ``s_i Sigma_i+`` stands Q_i.
+
+    Parameters
+    ----------
+    score_covariances : list of arrays, shape (d_i, d_i)
+        ``Q_i`` of every agent, such as `collab_core.weights.scores_of_law`.
+    """
+    scores = _scores(problem, score_covariances)
+    information = problem.geometry.scatter_matrices(
+        [share * inverse(score) for share, score in zip(problem.shares, scores, strict=True)]
+    )
+    return congruence(problem.geometry.precision, inverse(information))
+
+
+def imputation(
+    problem: Problem,
+    alphas: ArrayLike | None = None,
+    score_covariances: Sequence[ArrayLike] | None = None,
+) -> Array:
     """Covariance of global imputation with weights ``alphas`` (m,), equal by default; (d, d).
 
-    ``C(a_1 Sigma_1+, .., a_m Sigma_m+)``: never below `gauss`, equal to it at ``1 / s_i``.
+    ``C(a_1 Sigma_1+, .., a_m Sigma_m+)``: for Gaussian features never below `gauss`, equal to it at
+    ``1 / s_i``. Features that are not Gaussian as in `weighted`.
     """
     rates = vector("alphas", np.ones(problem.agents) if alphas is None else alphas, problem.agents)
     if (rates <= 0).any():
         raise ValueError(f"alphas must be above 0, got {rates.min():g}")
-    return weighted(problem, [rate * problem.geometry.block(i) for i, rate in enumerate(rates)])
+    weights = [rate * problem.geometry.block(i) for i, rate in enumerate(rates)]
+    return weighted(problem, weights, score_covariances)
 
 
 def pooled_moments(problem: Problem) -> Array:
@@ -164,9 +190,17 @@ def local(problem: Problem, C: ArrayLike, agent: int) -> Array:
     return transform @ _full_covariance(problem, C) @ transform.T
 
 
-def local_ols(problem: Problem, agent: int) -> Array:
-    """``(W_i^g)^-1 = s_i inv(Sigma_i+)``: covariance of agent i working alone, (d_i, d_i)."""
+def local_ols(
+    problem: Problem, agent: int, score_covariances: Sequence[ArrayLike] | None = None
+) -> Array:
+    """``(W_i^g)^-1 = s_i inv(Sigma_i+)``: covariance of agent i working alone, (d_i, d_i).
+
+    For features that are not Gaussian (see `weighted`) ``inv(Sigma_i+) Q_i inv(Sigma_i+)``.
+    """
     i = _agent(problem, agent)
+    if score_covariances is not None:
+        score = _scores(problem, score_covariances)[i]
+        return congruence(problem.geometry.inverses[i], score) / problem.shares[i]
     return problem.unexplained[i] / problem.shares[i] * problem.geometry.inverses[i]
 
 
@@ -261,6 +295,21 @@ def _naive_limit(problem: Problem, weights: Array) -> NaiveLimit:
 
 def _agent(problem: Problem, agent: int) -> int:
     return agent_index(agent, problem.agents)
+
+
+def _scores(problem: Problem, score_covariances: Sequence[ArrayLike]) -> list[Array]:
+    if len(score_covariances) != problem.agents:
+        raise ValueError(
+            f"score_covariances must hold {problem.agents} matrices, got {len(score_covariances)}"
+        )
+    scores = [
+        finite_array(f"score_covariances[{i}]", score, ndim=2)
+        for i, score in enumerate(score_covariances)
+    ]
+    for i, (score, size) in enumerate(zip(scores, problem.sizes, strict=True)):
+        if score.shape != (size, size):
+            raise ValueError(f"score_covariances[{i}] must be ({size}, {size}), got {score.shape}")
+    return scores
 
 
 def _full_covariance(problem: Problem, C: ArrayLike) -> Array:

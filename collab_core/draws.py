@@ -22,7 +22,7 @@ import numpy as np
 
 from ._checks import Array, Indices
 from ._linalg import transpose
-from .laws import FeatureLaw, square_root
+from .laws import Law, square_root
 from .moments import LocalSummary, Moments
 from .problem import Problem
 
@@ -123,7 +123,7 @@ def gaussian_sums(
 
 def raw_sums(
     rng: np.random.Generator,
-    law: FeatureLaw,
+    law: Law,
     root: Array,
     problem: Problem,
     view: Indices,
@@ -146,7 +146,7 @@ def raw_sums(
 def _pieces(
     rng: np.random.Generator,
     noise_rng: np.random.Generator,
-    law: FeatureLaw,
+    law: Law,
     root: Array,
     trials: int,
     n: int,
@@ -200,7 +200,7 @@ class CompleteSums:
 def complete_sums(
     rng: np.random.Generator,
     noise_rng: np.random.Generator,
-    law: FeatureLaw,
+    law: Law,
     root: Array,
     trials: int,
     n: int,
@@ -241,7 +241,7 @@ class Collecting:
     problem : Problem
     sources : Sources
     trials : int
-    law : FeatureLaw
+    law : Law
     stop : callable
         Asked between pieces of a long draw.
     """
@@ -252,7 +252,7 @@ class Collecting:
         problem: Problem,
         sources: Sources,
         trials: int,
-        law: FeatureLaw,
+        law: Law,
         stop: Callable[[], bool],
     ) -> None:
         self._rng, self._problem, self._sources = rng, problem, sources

@@ -12,7 +12,7 @@ covariance of every such aggregate (`Estimate.covariance`): ``K^-1 (sum of block
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from .geometry import Geometry
 from .moments import AgentData, LocalFit, Moments
 from .sigma import from_unlabelled
 from .views import Views, ViewsLike, as_views, require_seen
-from .weights import noise_variance, optimal_weights
+from .weights import empirical_weights, noise_variance, score_covariances, weights_of
 
 CovarianceLike = ArrayLike | Geometry
 
@@ -144,6 +144,9 @@ def collab_optimal(
     unlabelled: ArrayLike,
     covariance: CovarianceLike | None = None,
     noise: float | None = None,
+    *,
+    weights: str = "population",
+    plug_in: Estimate | None = None,
 ) -> Estimate:
     """COLLAB with weights that are optimal for the features' own law, Gaussian or not.
 
@@ -151,24 +154,57 @@ def collab_optimal(
 
     Parameters
     ----------
-    unlabelled : array, shape (N, d)
-        Full-feature samples without labels, of mean 0.
+    unlabelled : array, shape (N, d), or (trials, N, d)
+        Full-feature samples without labels, of mean 0: for all trials, or each trial's own.
     covariance : array, optional
         The unlabelled samples' own by default.
     noise : float, optional
         Standard deviation of the label noise if known; estimated from the residuals otherwise.
+    weights : {"population", "empirical"}
+        As in `collab`; see `collab_core.weights.empirical_weights`.
+    plug_in : Estimate, optional
+        Where theta comes from, if it is at hand already.
     """
-    samples = finite_array("unlabelled", unlabelled, ndim=2)
+    samples = finite_array("unlabelled", unlabelled, copy=None)
     geometry = Geometry.of(from_unlabelled(samples) if covariance is None else covariance, views)
-    plug_in = collab(moments, views, geometry)
+    plug_in = plug_in or collab(moments, views, geometry)
     agents, _ = _participants(moments, geometry, by_residual=True)
     variance = (
         noise_variance({i: moments[i].fit for i in agents}, geometry, plug_in.phi)
         if noise is None
         else np.asarray(noise**2)
     )
-    weights = optimal_weights(samples, geometry, plug_in.theta, variance)
-    return aggregate(moments, views, geometry, weights)
+    scores = score_covariances(samples, geometry, plug_in.theta, variance)
+    return collab_scored(moments, views, geometry, scores, weights)
+
+
+def collab_scored(
+    moments: Sequence[Moments],
+    views: ViewsLike,
+    covariance: CovarianceLike,
+    scores: Sequence[ArrayLike],
+    weights: str = "empirical",
+) -> Estimate:
+    """COLLAB with the weights that are optimal where every agent's ``Q_i`` is known.
+
+    Parameters
+    ----------
+    scores : list of arrays, shape (..., d_i, d_i)
+        ``Q_i``, the covariance of ``x_+ (y - x_+' T_i theta)``: from a law
+        (`collab_core.weights.scores_of_law`) or estimated.
+    weights : {"empirical", "population"}
+        As in `collab`; see `collab_core.weights.empirical_weights`.
+    """
+    choice("weights", weights, ("empirical", "population"))
+    geometry = Geometry.of(covariance, views)
+    checked = _square_weights(scores, [view.size for view in geometry.views], "scores")
+    if weights == "population":
+        return aggregate(moments, views, geometry, weights_of(checked, geometry))
+    agents, left_out = _participants(moments, geometry, by_residual=True)
+    samples = {i: _times(1 / moments[i].n, _with_xx(moments[i]).xx) for i in agents}
+    return _aggregated(
+        moments, geometry, empirical_weights(checked, samples, geometry), agents, left_out
+    )
 
 
 def aggregate(
@@ -189,7 +225,21 @@ def aggregate(
     geometry = Geometry.of(covariance, views)
     agents, left_out = _participants(moments, geometry, by_residual=False)
     checked = _square_weights(weights, [view.size for view in geometry.views])
-    scaled = {i: _times(moments[i].n, checked[i]) for i in agents}
+    estimate = _aggregated(moments, geometry, dict(enumerate(checked)), agents, left_out)
+    if not estimate.determined:
+        raise NotEstimableError("weights: together they leave some direction without weight")
+    return estimate
+
+
+def _aggregated(
+    moments: Sequence[Moments],
+    geometry: Geometry,
+    weights: Mapping[int, Array],
+    agents: Sequence[int],
+    left_out: tuple[LeftOut, ...],
+) -> Estimate:
+    """Solve ``sum n_i T_i' W_i T_i theta = sum n_i T_i' W_i theta_hat_i``."""
+    scaled = {i: _times(moments[i].n, weights[i]) for i in agents}
     # T_i' W T_i  ->  S W S,  T_i' W theta_hat  ->  S W theta_hat  in the dual.
     gains = {i: geometry.inverses[i] @ scaled[i] for i in agents}
     blocks = [gains[i] @ geometry.inverses[i] for i in agents]
@@ -199,10 +249,7 @@ def aggregate(
         return [gains[i] @ moments[i].fit.covariance @ transpose(gains[i]) for i in agents]
 
     information = geometry.scatter_matrices(blocks, agents)
-    estimate = _solved(geometry, agents, information, vectors, meats, left_out)
-    if not estimate.determined:
-        raise NotEstimableError("weights: together they leave some direction without weight")
-    return estimate
+    return _solved(geometry, agents, information, vectors, meats, left_out)
 
 
 def global_imputation(
@@ -491,20 +538,22 @@ def _check_moments(moments: Sequence[AgentData], views: Views) -> None:
             )
 
 
-def _square_weights(weights: Sequence[ArrayLike], sizes: Sequence[int]) -> list[Array]:
+def _square_weights(
+    weights: Sequence[ArrayLike], sizes: Sequence[int], name: str = "weights"
+) -> list[Array]:
     if len(weights) != len(sizes):
         raise ValueError(
-            f"weights must hold one matrix per agent ({len(sizes)}), got {len(weights)}"
+            f"{name} must hold one matrix per agent ({len(sizes)}), got {len(weights)}"
         )
-    checked = [finite_array(f"weights[{i}]", weight) for i, weight in enumerate(weights)]
+    checked = [finite_array(f"{name}[{i}]", weight) for i, weight in enumerate(weights)]
     for i, (weight, size) in enumerate(zip(checked, sizes, strict=True)):
         if weight.shape[-2:] != (size, size):
-            raise ValueError(f"weights[{i}] must be ({size}, {size}), got shape {weight.shape}")
+            raise ValueError(f"{name}[{i}] must be ({size}, {size}), got shape {weight.shape}")
         largest = np.abs(weight).max(initial=0)
         if np.abs(weight - transpose(weight)).max(initial=0) > 1e-8 * largest:
-            raise ValueError(f"weights[{i}] must be symmetric")
+            raise ValueError(f"{name}[{i}] must be symmetric")
         if size and np.linalg.eigvalsh(weight).min() < -1e-8 * largest:
-            raise ValueError(f"weights[{i}] must not be negative in any direction")
+            raise ValueError(f"{name}[{i}] must not be negative in any direction")
     return checked
 
 

@@ -42,3 +42,21 @@ METHODS: dict[str, Method] = {
         ),
     )
 }
+
+#: COLLAB with other weights than the paper's, where features are not Gaussian.
+WEIGHTINGS: dict[str, Method] = {
+    method.key: method
+    for method in (
+        Method(
+            "collab_optimal",
+            "COLLAB, optimal weights",
+            "Weights for the features' own law, estimated from unlabelled samples.",
+        ),
+        Method(
+            "collab_oracle",
+            "COLLAB, oracle W*",
+            "The optimal weights themselves, which need the truth.",
+        ),
+        Method("identity", "Identity weights", "Every local coefficient counts the same."),
+    )
+}

@@ -33,7 +33,7 @@ from ._linalg import inverse, matvec, transpose
 from .draws import CompleteSums, StoppedError, complete_sums
 from .estimate import Estimate, NotEstimableError
 from .geometry import Geometry
-from .laws import FeatureLaw, square_root
+from .laws import FeatureLaw, Law, square_root
 from .moments import Moments, fit_together
 from .problem import Problem
 from .simulate import HasSubmit, mean_interval, run_chunks
@@ -143,7 +143,7 @@ def unit_shifts(problem: Problem, rng: np.random.Generator, trials: int) -> Arra
     return np.sqrt(problem.label_variance) * white @ root
 
 
-def _law_of(disturbance: str, value: float, usual: FeatureLaw) -> FeatureLaw:
+def _law_of(disturbance: str, value: float, usual: Law) -> Law:
     """The features' law at a size of the disturbance."""
     if disturbance == "clusters":
         return FeatureLaw("mixture", separation=value)
@@ -491,7 +491,7 @@ def curve(
     *,
     shifted: int = 0,
     direction: ArrayLike | None = None,
-    features: str | FeatureLaw = "gaussian",
+    features: str | Law = "gaussian",
     methods: Sequence[str] = METHODS,
     seed: int = 0,
     progress: Callable[[float, Robustness], None] | None = None,
@@ -521,7 +521,7 @@ def curve(
         Whose theta is another.
     direction : array, shape (d,), optional
         Of the shift, of size 1 as it stands; random in every trial by default.
-    features : str or FeatureLaw
+    features : str or Law
         Law of the features, unless that is what is disturbed.
     methods : list of str
         Of `METHODS`.
@@ -584,7 +584,7 @@ class _Plan:
     agents: tuple[int, ...]
     shifted: int
     direction: Array | None
-    law: FeatureLaw
+    law: Law
     methods: tuple[str, ...]
     seed: int
 
@@ -658,12 +658,12 @@ def _worlds(plan: _Plan, index: int, stop: Callable[[], bool]) -> Iterator[_Worl
     def stream(*numbers: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index, *numbers)))
 
-    def people(law: FeatureLaw, agent: int) -> CompleteSums:
+    def people(law: Law, agent: int) -> CompleteSums:
         # The same streams for every law: the same people, as far as laws allow.
         size = int(problem.sample_sizes(plan.n)[agent])
         return complete_sums(stream(0, agent), stream(1, agent), law, root, trials, size, stop)
 
-    def labelled(law: FeatureLaw) -> list[Moments]:
+    def labelled(law: Law) -> list[Moments]:
         return [
             people(law, i).labelled(view, problem.theta, problem.noise)
             for i, view in enumerate(problem.views)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from functools import partial as partial_of
 from threading import Event
 from typing import Any, Protocol
 
@@ -18,19 +19,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from . import estimators
+from . import bounds, estimators
 from . import sigma as sigma_module
 from ._blas import single_threaded_blas
 from ._checks import Array, choice, fraction, whole
 from .draws import Collecting, CollectingModels, Sources, StoppedError, gaussian_sums, raw_sums
 from .estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from .geometry import Geometry
-from .laws import FeatureLaw, square_root
-from .methods import METHODS
+from .laws import FeatureLaw, Law, square_root
+from .methods import METHODS, WEIGHTINGS
 from .moments import AgentData, LocalFit, Moments, fit_together
 from .problem import Problem
 from .scenario import Scenario
 from .theory import Target, expected_errors
+from .weights import score_covariances, scores_of_law, weights_of
 
 #: Methods of a run that names none. Local imputation is left out: it is COLLAB by another way.
 DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
@@ -59,22 +61,22 @@ class Settings:
 
     Parameters
     ----------
-    features : str or FeatureLaw
+    features : str or Law
         Law of the features, such as ``"gaussian"`` or ``"student_t(5)"``.
     sigma : {"known", "unlabelled", "pooled"}
         Whether estimators know the covariance, estimate it from unlabelled samples (drawn anew in
         every trial), or pool it from the agents' own.
     unlabelled : int
-        Number of unlabelled samples, at least d.
+        Number of unlabelled samples: at least d if the covariance comes from them.
     weights : {"empirical", "population"}
-        COLLAB's weights.
+        COLLAB's weights, Gaussian or optimal.
     correction : bool
         Small-sample correction of the residuals, ``RSS / (n - d_i)``.
     noise_known : bool
         Whether COLLAB+ is told the noise.
     """
 
-    features: str | FeatureLaw = "gaussian"
+    features: str | Law = "gaussian"
     sigma: str = "known"
     unlabelled: int = 10_000
     weights: str = "empirical"
@@ -88,7 +90,7 @@ class Settings:
         whole("unlabelled", self.unlabelled, low=1)
 
     @property
-    def law(self) -> FeatureLaw:
+    def law(self) -> Law:
         """Law of the features."""
         return FeatureLaw.of(self.features)
 
@@ -166,6 +168,44 @@ class ErrorCurve:
             found = n
         return found
 
+    def relative_to(self, method: str) -> pd.DataFrame:
+        """Mean errors over those of one method, on the same trials, a row per n and other method.
+
+        Trials are paired, so a ratio is known far better than either mean.
+
+        Returns
+        -------
+        DataFrame
+            ``n``, ``method``, ``ratio`` with its 95% interval ``low`` and ``high`` (by the delta
+            method and Student's t), ``theory`` (the ratio of the formulas) and ``trials``. What
+            does not exist is ``<NA>``.
+        """
+        rows = []
+        by_theory = {key: self._theory(key) for key in self.methods}
+        for key in self.methods:
+            for place, n in enumerate(self.sample_sizes):
+                mine, theirs = by_theory[key][place], by_theory[method][place]
+                row: dict[str, object] = {"n": n, "method": key}
+                row |= dict(zip(("ratio", "low", "high"), self._ratio(key, method, n), strict=True))
+                row["theory"] = mine / theirs if mine is not None and theirs else pd.NA
+                row["trials"] = int(self.errors.get(key, {}).get(n, np.empty(0)).size)
+                if key != method:
+                    rows.append(row)
+        names = ["n", "method", "ratio", "low", "high", "theory", "trials"]
+        numbers = dict.fromkeys(["ratio", "low", "high", "theory"], "Float64")
+        return pd.DataFrame(rows, columns=names).astype(numbers)
+
+    def _ratio(self, method: str, other: str, n: int) -> tuple[Any, Any, Any]:
+        mine, theirs = (self.errors.get(key, {}).get(n) for key in (method, other))
+        if mine is None or theirs is None or mine.shape != theirs.shape or not theirs.sum() > 0:
+            return pd.NA, pd.NA, pd.NA
+        ratio = float(mine.mean() / theirs.mean())
+        if mine.size < 2:
+            return ratio, pd.NA, pd.NA
+        spread = (mine - ratio * theirs).std(ddof=1) / np.sqrt(mine.size) / theirs.mean()
+        half = float(student.ppf(0.975, mine.size - 1) * spread)
+        return ratio, max(ratio - half, 0.0), ratio + half
+
     @cached_property
     def frame(self) -> pd.DataFrame:
         """A row per n and method.
@@ -199,9 +239,8 @@ class ErrorCurve:
         return row
 
     def _theory(self, method: str) -> list[float | None]:
-        # Formulas are for Gaussian features and a known covariance (local models need none).
-        told = self.settings.sigma == "known" or method in _WITHOUT_SIGMA
-        if not (self.settings.law.is_gaussian and told):
+        # Formulas are for a known covariance (local models need none).
+        if self.settings.sigma != "known" and method not in _WITHOUT_SIGMA:
             return [None] * len(self.sample_sizes)
         return expected_errors(
             self.problem,
@@ -209,6 +248,7 @@ class ErrorCurve:
             self.sample_sizes,
             self.target,
             noise_known=self.settings.noise_known,
+            features=self.settings.law,
         )
 
 
@@ -222,7 +262,7 @@ def error_curve(
     methods: Sequence[str] | None = None,
     target: Target = "full",
     seed: int = 0,
-    features: str | FeatureLaw = "gaussian",
+    features: str | Law = "gaussian",
     progress: Callable[[float, ErrorCurve], None] | None = None,
     executor: HasSubmit | None = None,
     *,
@@ -245,12 +285,13 @@ def error_curve(
         The grid of n. Along it the same agents collect more data.
     trials : int
     methods : list of str, optional
-        Keys of `collab_core.methods.METHODS`; all that apply by default.
+        Keys of `collab_core.methods.METHODS` or ``WEIGHTINGS``; by default all of the former that
+        apply.
     target : "full" or int
         All features, or the features of an agent.
     seed : int
         The same seed gives the same numbers, whatever the executor.
-    features : str or FeatureLaw
+    features : str or Law
         Law of the features.
     progress : callable, optional
         Called with the fraction done and the curve so far, from this thread; first with no
@@ -519,6 +560,249 @@ def coverage(
 
 
 @dataclass(frozen=True)
+class UnlabelledCurve:
+    """Error of COLLAB with estimated optimal weights against the number of unlabelled samples.
+
+    Attributes
+    ----------
+    problem : Problem
+    target : "full" or int
+    n : int
+        Labelled samples per agent.
+    sizes : tuple of int
+        Numbers of unlabelled samples.
+    errors : dict
+        ``errors[size]``: of the trials, shape (trials,), weights and plug-in estimated.
+    limits : dict
+        ``limits[size]``: what the same weights cost as n grows, the plug-in then being the truth:
+        ``n`` times the error, by formula, shape (trials,).
+    others : dict
+        Errors of ``"collab"`` and ``"collab_oracle"`` on the same labelled data, shape (trials,).
+    gaussian, optimal : float
+        n times the error that theory gives Gaussian and optimal weights as n grows.
+    trials : int
+        Asked for.
+    partial : bool
+        Whether the run was stopped before all trials were done.
+    """
+
+    problem: Problem = field(repr=False)
+    target: Target
+    n: int
+    sizes: tuple[int, ...]
+    errors: Mapping[int, Array] = field(repr=False)
+    limits: Mapping[int, Array] = field(repr=False)
+    others: Mapping[str, Array] = field(repr=False)
+    gaussian: float
+    optimal: float
+    trials: int
+    partial: bool
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row per size: n times the error, measured at n and as n grows, with 95% intervals.
+
+        Columns: ``unlabelled``, ``mean``, ``low``, ``high``, ``limit``, ``limit_low``,
+        ``limit_high``, ``trials``. What does not exist is ``<NA>``.
+        """
+        rows = []
+        for size in self.sizes:
+            row: dict[str, object] = {"unlabelled": size}
+            for prefix, values in (
+                ("", self.n * self.errors.get(size, np.empty(0))),
+                ("limit", self.limits.get(size, np.empty(0))),
+            ):
+                names = ("mean", "low", "high")
+                if prefix:
+                    names = ("limit", "limit_low", "limit_high")
+                found = mean_interval(values) if values.size else (pd.NA,) * 3
+                row |= dict(zip(names, found, strict=True))
+            rows.append(row | {"trials": int(self.errors.get(size, np.empty(0)).size)})
+        numbers = ["mean", "low", "high", "limit", "limit_low", "limit_high"]
+        return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
+
+    def scaled(self, method: str) -> tuple[float, Any, Any] | None:
+        """``n`` times the error of ``"collab"`` or ``"collab_oracle"``: mean and 95% interval."""
+        errors = self.others.get(method)
+        return mean_interval(self.n * errors) if errors is not None and errors.size else None
+
+    @property
+    def break_even(self) -> float | None:
+        """Unlabelled samples from which on optimal weights pay, as n grows; None if never here.
+
+        Where the mean limit falls below the Gaussian weights' error for good, between sizes by a
+        straight line in the logarithms. The smallest size if it is below from there on.
+        """
+        frame = self.frame[self.frame["limit"].notna()]
+        excess = np.log(frame["limit"].to_numpy(dtype=float) / self.gaussian)
+        sizes = np.log(frame["unlabelled"].to_numpy(dtype=float))
+        if not len(frame) or excess[-1] >= 0 or self.optimal >= self.gaussian * (1 - 1e-9):
+            return None
+        above = np.flatnonzero(excess >= 0)
+        if not above.size:
+            return float(frame["unlabelled"].iloc[0])
+        k = int(above[-1])
+        share = excess[k] / (excess[k] - excess[k + 1])
+        return float(np.exp(sizes[k] + share * (sizes[k + 1] - sizes[k])))
+
+    @property
+    def won(self) -> float | None:
+        """Share of what optimal weights would save that the most samples save, as n grows."""
+        limit, room = self.frame["limit"].iloc[-1], self.gaussian - self.optimal
+        return None if pd.isna(limit) or room <= 0 else float((self.gaussian - limit) / room)
+
+    @property
+    def pays_from(self) -> int | None:
+        """The size from which on measured errors are below COLLAB's, by the paired 95% interval."""
+        found = None
+        gaussian = self.others.get("collab", np.empty(0))
+        for size in reversed(self.sizes):
+            mine = self.errors.get(size, np.empty(0))
+            if mine.size < 2 or mine.shape != gaussian.shape:
+                return found
+            gap = mine - gaussian
+            half = student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
+            if gap.mean() > -half:
+                return found
+            found = size
+        return found
+
+
+def unlabelled_curve(
+    problem: Problem,
+    n: int,
+    sizes: Sequence[int],
+    trials: int,
+    target: Target = "full",
+    *,
+    features: str | Law,
+    seed: int = 0,
+    weights: str = "empirical",
+    progress: Callable[[float, UnlabelledCurve], None] | None = None,
+    executor: HasSubmit | None = None,
+    cancel: Event | None = None,
+) -> UnlabelledCurve:
+    """How many unlabelled samples optimal weights need before they pay.
+
+    In every trial the agents' labelled data are drawn once, and the unlabelled samples grow: the
+    smaller sets are the beginning of the larger. The covariance itself is known, so that only the
+    weights are at stake.
+
+    Parameters
+    ----------
+    n : int
+        Labelled samples per agent (times its share).
+    sizes : list of int
+        Numbers of unlabelled samples.
+    features : str or Law
+    """
+    ordered = tuple(sorted({whole("sizes", size, low=1, high=10**7) for size in sizes}))
+    if not ordered:
+        raise ValueError("sizes must hold at least one number of unlabelled samples, got none")
+    settings = Settings(features=features, unlabelled=ordered[-1], weights=weights)
+    methods = ("collab", "collab_oracle", "collab_optimal")
+    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings)
+    agent = None if target == "full" else int(target)
+    gaussian, optimal = (
+        expected_errors(problem, method, [1], target, features=features)[0]
+        for method in ("collab", "collab_oracle")
+    )
+    assert gaussian is not None
+    assert optimal is not None
+
+    def curve(results: Mapping[int, _UnlabelledChunk], partial: bool) -> UnlabelledCurve:
+        parts = [results[index] for index in sorted(results)]
+        return UnlabelledCurve(
+            problem=problem,
+            target=target,
+            n=n,
+            sizes=ordered,
+            errors=_joined([part.errors for part in parts]),
+            limits=_joined([part.limits for part in parts]),
+            others=_joined([part.others for part in parts]),
+            gaussian=gaussian,
+            optimal=optimal,
+            trials=plan.trials,
+            partial=partial,
+        )
+
+    done: dict[int, _UnlabelledChunk] = {}
+    if progress is not None:
+        progress(0.0, curve(done, partial=True))
+    work = partial_of(_unlabelled_of_chunk, sizes=ordered, agent=agent)
+    for index, result in run_chunks(plan, work, executor, cancel):
+        done[index] = result
+        if progress is not None:
+            progress(len(done) / plan.chunks, curve(done, partial=len(done) < plan.chunks))
+    stopped = len(done) < plan.chunks or not all(result.errors for result in done.values())
+    return curve(done, partial=stopped)
+
+
+@dataclass(frozen=True)
+class _UnlabelledChunk:
+    errors: dict[int, Array]
+    limits: dict[int, Array]
+    others: dict[str, Array]
+
+
+def _unlabelled_of_chunk(
+    plan: _Plan,
+    index: int,
+    cancel: Event | None,
+    *,
+    sizes: tuple[int, ...],
+    agent: int | None,
+) -> _UnlabelledChunk:
+    problem, target = plan.problem, plan.targets[0]
+    truth, root = _error_root(problem, target)
+    found = _UnlabelledChunk({}, {}, {})
+
+    def errors_of(estimate: Estimate) -> Array:
+        model = estimate.theta if agent is None else estimate.local(agent)
+        return (((model - truth) @ root) ** 2).sum(axis=-1)
+
+    with single_threaded_blas():
+        for step in _steps(plan, index, cancel):
+            assert step.unlabelled is not None
+            errors, limits = {}, {}
+            for size in sizes:
+                if cancel is not None and cancel.is_set():
+                    # Trials count with all their sizes or not at all: curves must stay paired.
+                    return found
+                samples = step.unlabelled[:, :size]
+                errors[size] = errors_of(step.optimal(samples))
+                limits[size] = np.array(
+                    [_weights_error(problem, plan.scores, one, agent) for one in samples]
+                )
+            for method in ("collab", "collab_oracle"):
+                estimate = step.estimate(method)
+                assert isinstance(estimate, Estimate)
+                found.others[method] = errors_of(estimate)
+            found.errors.update(errors)
+            found.limits.update(limits)
+    return found
+
+
+def _weights_error(
+    problem: Problem, scores: Sequence[Array], samples: Array, agent: int | None
+) -> float:
+    """``tr(Sigma C(W))`` of weights from these unlabelled samples, theta and noise being known."""
+    # As a stack of one trial, which is summed faster.
+    guess = score_covariances(
+        samples[None], problem.geometry, problem.theta[None], problem.noise**2
+    )
+    weights = weights_of([one[0] for one in guess], problem.geometry)
+    covariance = bounds.weighted(problem, weights, scores)
+    return bounds.error(problem, covariance, agent)
+
+
+def _joined(parts: Sequence[Mapping[Any, Array]]) -> dict[Any, Array]:
+    """Arrays of the same key one after the other."""
+    keys = dict.fromkeys(key for part in parts for key in part)
+    return {key: np.concatenate([part[key] for part in parts if key in part]) for key in keys}
+
+
+@dataclass(frozen=True)
 class PaperExperiment:
     """The paper's synthetic experiment.
 
@@ -619,13 +903,14 @@ class _Plan:
             agents_only = "full" not in targets
             chosen = [m for m in DEFAULT_METHODS if m in AGENT_METHODS or not agents_only]
         else:
-            chosen = [choice("methods", method, tuple(METHODS)) for method in methods]
+            chosen = [choice("methods", method, (*METHODS, *WEIGHTINGS)) for method in methods]
             if not chosen:
                 raise ValueError("methods must name at least one method, got none")
             # Beside the full target, methods that an agent has not are left out for it alone.
             if "full" not in targets:
                 for method in chosen:
-                    choice("methods (for an agent's target)", method, AGENT_METHODS)
+                    allowed = (*AGENT_METHODS, *WEIGHTINGS)
+                    choice("methods (for an agent's target)", method, allowed)
         settings = settings or Settings()
         if settings.sigma == "unlabelled" and settings.unlabelled < problem.dimension:
             raise ValueError(
@@ -657,6 +942,16 @@ class _Plan:
         )
 
     @property
+    def reads_unlabelled(self) -> bool:
+        """Whether a method reads the unlabelled samples themselves, not only their covariance."""
+        return "collab_optimal" in self.methods
+
+    @cached_property
+    def scores(self) -> list[Array]:
+        """``Q_i`` of every agent under the law, for the oracle."""
+        return scores_of_law(self.problem, self.settings.law)
+
+    @property
     def chunks(self) -> int:
         """Number of chunks."""
         return -(-self.trials // self.chunk_size)
@@ -665,6 +960,8 @@ class _Plan:
         """Fix the chunks: by what is simulated alone, so that seeds always mean the same."""
         d, sizes = self.problem.dimension, self.problem.sizes
         numbers = int(sizes.sum() if self.models_only else (sizes**2).sum())
+        if self.reads_unlabelled:
+            numbers = max(numbers, self.settings.unlabelled * d // 4)
         return replace(self, chunk_size=int(np.clip(CHUNK_NUMBERS // max(numbers, d * d), 1, 500)))
 
     def trials_of(self, index: int) -> int:
@@ -737,7 +1034,7 @@ def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkRes
         for step in _steps(plan, index, cancel):
             for method in plan.methods:
                 for target in plan.targets:
-                    if target != "full" and method not in AGENT_METHODS:
+                    if target != "full" and method == "optimized_naive_collab":
                         continue
                     key = (target, method, step.n)
                     try:
@@ -825,8 +1122,13 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
     if {"optimized_naive_collab", "local"} & set(plan.methods) and "full" in plan.targets:
         newcomer = Collecting(stream(1), problem, Sources.newcomer(problem), trials, law, stop)
     try:
-        geometry = problem.geometry
-        if plan.settings.sigma == "unlabelled":
+        geometry, samples = problem.geometry, None
+        if plan.reads_unlabelled:
+            shape = (trials, plan.settings.unlabelled, problem.dimension)
+            samples = law.white(stream(2), shape) @ square_root(problem.covariance)
+        if plan.settings.sigma == "unlabelled" and samples is not None:
+            geometry = Geometry(sigma_module.from_unlabelled(samples), problem.views)
+        elif plan.settings.sigma == "unlabelled":
             geometry = Geometry(
                 _unlabelled_covariance(plan, stream(2), trials, stop), problem.views
             )
@@ -839,7 +1141,7 @@ def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
                 found |= zip(members, group.up_to(int(sizes[members[0]])), strict=True)
             data = [found[i] for i in range(problem.agents)]
             fresh = None if newcomer is None else newcomer.up_to(n)[0]
-            yield _Step(plan, n, data, fresh, geometry)
+            yield _Step(plan, n, data, fresh, geometry, samples)
     except StoppedError:
         return
 
@@ -868,9 +1170,10 @@ class _Step:
         data: Sequence[AgentData],
         fresh: Moments | None,
         geometry: Geometry,
+        unlabelled: Array | None,
     ) -> None:
         self.plan, self.n, self.data, self.fresh = plan, n, data, fresh
-        self._geometry = geometry
+        self._geometry, self.unlabelled = geometry, unlabelled
         self._estimates: dict[str, Estimate | NaiveEstimate] = {}
         fit_together(self.moments)
 
@@ -947,11 +1250,30 @@ class _Step:
                 return estimators.local_imputation(self.moments, views, self.geometry)
             case "pooled_moments":
                 return estimators.pooled_moments(self.moments, views, self.geometry)
+            case "collab_optimal":
+                assert self.unlabelled is not None
+                return self.optimal(self.unlabelled)
+            case "collab_oracle":
+                return estimators.collab_scored(
+                    self.moments, views, self.geometry, self.plan.scores, settings.weights
+                )
+            case "identity":
+                eyes = [np.eye(size) for size in problem.sizes]
+                return estimators.aggregate(self.moments, views, self.geometry, eyes)
             case "naive_collab":
                 return estimators.naive_collab(self.data, views, problem.dimension)
             case _:
                 assert self.fresh is not None
                 return estimators.optimized_naive_collab(self.data, views, self.fresh)
+
+    def optimal(self, samples: Array) -> Estimate:
+        """COLLAB with optimal weights from unlabelled samples (trials, N, d)."""
+        views, settings = self.plan.problem.views, self.plan.settings
+        start = self.estimate("collab")
+        assert isinstance(start, Estimate)
+        return estimators.collab_optimal(
+            self.moments, views, samples, self.geometry, weights=settings.weights, plug_in=start
+        )
 
 
 def _note(estimate: Estimate | NaiveEstimate) -> str:
@@ -967,7 +1289,7 @@ def _note(estimate: Estimate | NaiveEstimate) -> str:
 def _curve(
     plan: _Plan, target: Target, results: Mapping[int, _ChunkResult], partial: bool
 ) -> ErrorCurve:
-    methods = tuple(m for m in plan.methods if target == "full" or m in AGENT_METHODS)
+    methods = tuple(m for m in plan.methods if target == "full" or m != "optimized_naive_collab")
     errors: dict[str, dict[int, Array]] = {method: {} for method in methods}
     notes: dict[tuple[str, int], str] = {}
     # In the order of the chunks, whatever order they finished in: sums are the same bits.

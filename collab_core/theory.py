@@ -9,27 +9,34 @@ from scipy.stats import norm
 
 from . import bounds
 from ._checks import Array, choice, fraction
-from .methods import METHODS
+from .laws import FeatureLaw, Law
+from .methods import METHODS, WEIGHTINGS
 from .problem import Problem
+from .weights import gaussian_weights, scores_of_law
 
 #: A target of prediction: all features, or what one agent sees.
 Target = str | int
 
 
 def expected_error(
-    problem: Problem, method: str, n: int, target: Target = "full", *, noise_known: bool = False
+    problem: Problem,
+    method: str,
+    n: int,
+    target: Target = "full",
+    *,
+    noise_known: bool = False,
+    features: str | Law = "gaussian",
 ) -> float | None:
     """Mean prediction error of a method at sample size n, or None where no formula is known.
 
-    Exact at every n for local OLS, Naive-Collab and pooled moments; the leading order in 1/n
-    for the others. The irreducible part of an agent's error is not in it.
+    For Gaussian features exact at every n for local OLS, Naive-Collab and pooled moments; the
+    leading order in 1/n for the others. The irreducible part of an agent's error is not in it.
 
     Parameters
     ----------
     problem : Problem
-        Gaussian features.
     method : str
-        A key of `collab_core.methods.METHODS`.
+        A key of `collab_core.methods.METHODS` or ``WEIGHTINGS``.
     n : int
         Labelled samples per agent (times its share).
     target : "full" or int
@@ -37,8 +44,13 @@ def expected_error(
         and has n samples of its own.
     noise_known : bool
         Whether COLLAB+ knows the noise.
+    features : str or Law
+        Law of the features. If it is not Gaussian, to leading order in 1/n, by the integral over
+        the law.
     """
-    return expected_errors(problem, method, [n], target, noise_known=noise_known)[0]
+    return expected_errors(
+        problem, method, [n], target, noise_known=noise_known, features=features
+    )[0]
 
 
 def expected_errors(
@@ -48,10 +60,13 @@ def expected_errors(
     target: Target = "full",
     *,
     noise_known: bool = False,
+    features: str | Law = "gaussian",
 ) -> list[float | None]:
     """`expected_error` at many sample sizes, for the price of one."""
-    choice("method", method, tuple(METHODS))
+    choice("method", method, (*METHODS, *WEIGHTINGS))
     agent = None if target == "full" else int(target)
+    if not FeatureLaw.of(features).is_gaussian:
+        return _leading_order(problem, method, sample_sizes, agent, features)
     match method:
         case "local":
             return [_least_squares(*_alone(problem, n, agent)) for n in sample_sizes]
@@ -67,36 +82,77 @@ def expected_errors(
     return [scaled / n for n in sample_sizes]
 
 
+def _leading_order(
+    problem: Problem,
+    method: str,
+    sample_sizes: Sequence[int],
+    agent: int | None,
+    features: str | Law,
+) -> list[float | None]:
+    if method == "local":
+        # A newcomer who sees everything has no unseen signal: its Q is noise^2 Sigma for any law.
+        scaled = problem.noise**2 * problem.dimension
+        if agent is not None:
+            C = bounds.local_ols(problem, agent, scores_of_law(problem, features))
+            scaled = float((problem.geometry.block(agent) * C).sum())
+        return [scaled / n for n in sample_sizes]
+    covariance = asymptotic_covariance(problem, method, features=features)
+    if covariance is None:
+        return [None] * len(sample_sizes)
+    scaled = bounds.error(problem, covariance, agent)
+    return [scaled / n for n in sample_sizes]
+
+
 def asymptotic_covariance(
-    problem: Problem, method: str, target: Target = "full", *, noise_known: bool = False
+    problem: Problem,
+    method: str,
+    target: Target = "full",
+    *,
+    noise_known: bool = False,
+    features: str | Law = "gaussian",
 ) -> Array | None:
     """Covariance of ``sqrt(n) (estimate - its limit)``, or None where no formula is known.
 
     The limit is the truth for every method but the naive averages. Local least squares has no
-    full-feature estimate, the optimised average no covariance that is known.
+    full-feature estimate, the optimised average no covariance that is known. For features that
+    are not Gaussian, of weighted aggregates and local least squares alone.
 
     Returns
     -------
     array, shape (d, d) for the full target, (d_i, d_i) for agent i; or None
     """
     agent = None if target == "full" else int(target)
-    match choice("method", method, tuple(METHODS)):
+    choice("method", method, (*METHODS, *WEIGHTINGS))
+    law = FeatureLaw.of(features)
+    scores = None if law.is_gaussian else scores_of_law(problem, law)
+    match method:
         case "local":
-            return None if agent is None else bounds.local_ols(problem, agent)
+            return None if agent is None else bounds.local_ols(problem, agent, scores)
+        case "identity":
+            eyes = [np.eye(size) for size in problem.sizes]
+            covariance = bounds.weighted(problem, eyes, scores)
+        case "imputation":
+            covariance = bounds.imputation(problem, score_covariances=scores)
+        case "optimized_naive_collab":
+            return None
+        case "naive_collab" | "collab_plus" | "pooled_moments" if scores is not None:
+            return None
         case "naive_collab":
             covariance = bounds.naive_collab(problem).covariance
             view = slice(None) if agent is None else problem.views[agent]
             return covariance[view][:, view]
-        case "optimized_naive_collab":
-            return None
         case "collab_plus":
             covariance = bounds.exact(problem, noise_known)
-        case "imputation":
-            covariance = bounds.imputation(problem)
         case "pooled_moments":
             covariance = bounds.pooled_moments(problem)
+        case "collab_optimal" | "collab_oracle" if scores is not None:
+            covariance = bounds.optimal(problem, scores)
         case _:
-            covariance = bounds.gauss(problem)
+            covariance = (
+                bounds.gauss(problem)
+                if scores is None
+                else bounds.weighted(problem, gaussian_weights(problem), scores)
+            )
     return covariance if agent is None else bounds.local(problem, covariance, agent)
 
 

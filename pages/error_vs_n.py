@@ -369,8 +369,9 @@ $\\|\\hat\\theta - \\theta\\|_\\Sigma^2$ and, for agent $i$,
 $\\|\\hat\\theta_i - T_i\\theta\\|_{\\Sigma_{i+}}^2$; its irreducible part
 $\\theta_{i-}'\\Gamma_i\\theta_{i-}$ is the dotted level and not in the curves.
 Lines are theory: $\\mathrm{tr}(\\Sigma C)/n$ with each method's covariance, exact at every $n$ for
-local least squares, the naive average and pooled moments. With agents of unequal size, $n$ is
-their average.
+local least squares, the naive average and pooled moments. For other feature laws they are for
+large $n$, integrated over the law, where such a formula is known. With agents of unequal size, $n$
+is their average.
 """
 
 CLOUD_FORMULA = """

@@ -7,7 +7,7 @@ import pytest
 import collab_core as cc
 from collab_core import figures
 from collab_core.figures.style import cut
-from collab_core.methods import METHODS
+from collab_core.methods import METHODS, WEIGHTINGS
 
 
 def every_figure():
@@ -46,6 +46,12 @@ def every_figure():
     left = study.residuals(0)
     names = [f"a state with a long name {i}" for i in range(5)]
     robust = cc.robustness.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
+    outliers = {"features": "outliers(4)"}
+    paired = cc.simulate.error_curve(problem, [50, 99], 4, ["collab", "collab_oracle"], **outliers)
+    spent = cc.pretending.loss_map(cc.Scenario(d=4, m=3, spikes=0), [-1, 0, 9], [0.1, 0.4], draws=1)
+    laws = cc.pretending.by_law(problem, {"a": "outliers(4)", "b": "gaussian"})
+    unlabelled = cc.simulate.unlabelled_curve(problem, 50, [20, 200], 3, **outliers)
+    levels = {"collab": unlabelled.gaussian, "collab_oracle": unlabelled.optimal}
     return {
         "held out": figures.held_out_errors(study.results, **title),
         "named views": figures.view_matrix(
@@ -72,6 +78,13 @@ def every_figure():
         ),
         "reliability": figures.reliability(
             logistic.reliability_frame(40), cc.smooth.NAMES, **title
+        ),
+        "relative": figures.relative_errors(paired.relative_to("collab"), "collab", **title),
+        "losses": figures.losses_by_law(laws, "law", here="a", **title),
+        "loss map": figures.loss_heatmap(spent, "independent", here=(0.3, 4.0), **title),
+        "loss map, common": figures.loss_heatmap(spent, "common", **title),
+        "unlabelled": figures.unlabelled_errors(
+            unlabelled.frame, levels, n=50, measured=3.0, break_even=60.0, **title
         ),
         "people": figures.errors_on_people(results.results(5), **title),
         "census coefficients": figures.coefficient_intervals(
@@ -137,7 +150,8 @@ def test_plotly_accepts_it(name):
 
 
 def test_the_palette_covers_every_method_and_tells_them_apart():
-    assert set(METHODS) | set(figures.BOUND_LABELS) == set(figures.PALETTE)
+    named = set(METHODS) | set(WEIGHTINGS) | set(figures.BOUND_LABELS)
+    assert named == set(figures.PALETTE)
     colours = [style.colour for style in figures.PALETTE.values()]
     assert len(set(colours)) == len(colours)
     looks = {(style.dash, style.marker) for style in figures.PALETTE.values()}

@@ -23,6 +23,7 @@ from .study import (
     paper_views,
     question_table,
     with_choice,
+    world_of,
 )
 from .sums import CensusSums, sums_of_files
 
@@ -50,4 +51,5 @@ __all__ = [
     "sums_of_files",
     "text_of",
     "with_choice",
+    "world_of",
 ]

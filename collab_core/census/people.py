@@ -15,6 +15,7 @@ import numpy as np
 from .. import estimators
 from .._checks import Array, whole
 from ..estimate import NotEstimableError
+from ..laws import EmpiricalLaw
 from ..moments import Moments
 from .records import layout_of, read, state_name
 from .study import Study
@@ -25,6 +26,9 @@ VALIDATION_EVERY = 5
 
 #: Training people held at most: some 400 MB with those for testing.
 MOST_PEOPLE = 1_000_000
+
+#: People whose answers make an empirical law, at most: some 90 MB.
+MOST_ROWS = 300_000
 
 
 def _joined(parts: dict[int, list[tuple[Array, Array]]]) -> dict[str, tuple[Array, Array]]:
@@ -112,6 +116,32 @@ class People:
     def holds_records(self) -> bool:
         """Whether people can be drawn, or only their sums are here."""
         return bool(self.by_state)
+
+    def feature_law(self, study: Study, most: int = MOST_ROWS, seed: int = 0) -> EmpiricalLaw:
+        """The law of these people's answers: a draw is a person picked at random.
+
+        Answers are in the study's units and about their state's mean, as everywhere in a study;
+        states are put together, since the method's theory has one law for all agents.
+
+        Parameters
+        ----------
+        study : Study
+            Of the same data.
+        most : int
+            People used at most, picked at random.
+        """
+        if not self.holds_records:
+            raise ValueError("people: only sums were kept of these files, not the records")
+        columns = [self.features.index(name) for name in study.features]
+        parts = [
+            x - x.mean(axis=0)
+            for x in (self.by_state[state][0][:, columns] for state in study.choice.states)
+        ]
+        rows = np.concatenate(parts) / study.scale
+        if len(rows) > whole("most", most, low=1):
+            rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
+            rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
+        return EmpiricalLaw(rows)
 
     def draw_errors(
         self, study: Study, n: int, trials: int, methods: Sequence[str], seed: int = 0,

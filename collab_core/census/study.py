@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from .. import bounds, estimators, theory
 from .._blas import single_threaded_blas
-from .._checks import Array, whole
+from .._checks import Array, choice, whole
 from ..draws import wishart_root
 from ..estimate import Estimate, NotEstimableError
 from ..geometry import Geometry
 from ..moments import LocalFit, Moments
 from ..problem import Problem
 from ..simulate import mean_interval
+from ..views import ViewsLike, hub
 from .questions import PAPER_MISSING, QUESTIONS, question_of
 from .sums import TEST, TRAIN, CensusSums
 
@@ -608,6 +609,35 @@ def with_choice(study: Study, **changes: Any) -> Study:
     """The same data with another choice."""
     given = {name: getattr(study.choice, name) for name in study.choice.__dataclass_fields__}
     return Study(study.sums, Choice(**(given | changes)))
+
+
+def world_of(
+    study: Study, *, relation: str = "fitted", asks: str = "own", seed: int = 0
+) -> Problem:
+    """A world with these states' covariance in which the truth is known, every state with n people.
+
+    Parameters
+    ----------
+    relation : {"fitted", "random"}
+        Coefficients and noise as fitted to everybody (`Study.problem`), or standard normal
+        coefficients and noise 1, with which unseen answers weigh more than in these records.
+    asks : {"own", "half"}
+        Who asks what as in the study, or the first state everything and every other a random half
+        of the columns.
+    seed : int
+        Of what is drawn.
+    """
+    choice("relation", relation, ("fitted", "random"))
+    choice("asks", asks, ("own", "half"))
+    rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
+    d = len(study.features)
+    theta, noise = study.problem.theta, study.problem.noise
+    if relation == "random":
+        theta, noise = rng.standard_normal(d), 1.0
+    views: ViewsLike = study.views
+    if asks == "half":
+        views = hub(len(study.views), d, d // 2, rng)
+    return Problem(study.covariance, theta, noise, views)
 
 
 def joining(study: Study, asked: Sequence[str] | None = None) -> pd.DataFrame:

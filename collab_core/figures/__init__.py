@@ -25,6 +25,7 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
+from .pretending import loss_heatmap, losses_by_law, relative_errors, unlabelled_errors
 from .probabilities import measure_curve, reliability
 from .robustness import advantage
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
@@ -67,6 +68,8 @@ __all__ = [
     "label",
     "log_axis",
     "loss_along",
+    "loss_heatmap",
+    "losses_by_law",
     "matrix_with_column",
     "measure_curve",
     "models_of_agent",
@@ -75,6 +78,7 @@ __all__ = [
     "plan",
     "played_ellipses",
     "ratio_against_p",
+    "relative_errors",
     "reliability",
     "residuals",
     "rise_by_agent",
@@ -84,6 +88,7 @@ __all__ = [
     "spectrum",
     "states_measured",
     "threshold_map",
+    "unlabelled_errors",
     "view_matrix",
     "worth_by_agent",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from ..methods import METHODS
+from ..methods import METHODS, WEIGHTINGS
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ PALETTE: dict[str, Style] = {
     "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
     "collab_attenuated": Style("#EE7733", "longdashdot", "diamond-open"),
     "full_data": Style("#708090", "solid", "pentagon"),
+    "collab_optimal": Style("#4E9A06", "solid", "pentagon"),
+    "collab_oracle": Style("#8C8C00", "dash", "diamond-open"),
     "identity": Style("#AA4499", "dash", "hexagon-open"),
     "tilted": Style("#D62728", "dash", "hexagon"),
     "exact": Style("#E69F00", "solid", "line-ew"),
@@ -47,7 +49,6 @@ PALETTE: dict[str, Style] = {
 BOUND_LABELS = {
     "collab_attenuated": "COLLAB, attenuated T",
     "full_data": "Full-data fit",
-    "identity": "Identity weights",
     "tilted": "Tilted weights",
     "exact": "Exact bound",
     "strong": "C_strong (paper)",
@@ -59,7 +60,8 @@ DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
 
 def label(key: str) -> str:
     """What a method or bound is called in every figure."""
-    return METHODS[key].label if key in METHODS else BOUND_LABELS[key]
+    named = METHODS | WEIGHTINGS
+    return named[key].label if key in named else BOUND_LABELS[key]
 
 
 Trace = dict[str, Any]

@@ -62,6 +62,14 @@ FIGURES = {
     "logistic-models": "Logistic: an agent's coefficients",
     "travel": "Census: more than 20 minutes",
     "travel-reliability": "Census: are probabilities kept",
+    "law-curves": "Other laws: error against n",
+    "law-gain": "Other laws: optimal over Gaussian weights",
+    "law-ellipses": "Other laws: ellipses of the weights",
+    "law-costs": "What pretending costs, by law",
+    "law-agents": "What pretending costs, by agent",
+    "law-map": "Where pretending costs, independent features",
+    "law-map-common": "Where pretending costs, one common scale",
+    "unlabelled": "Unlabelled samples that optimal weights need",
 }
 
 

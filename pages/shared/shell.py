@@ -92,9 +92,15 @@ def _guard() -> None:
         st.rerun()
 
 
-def heading(title: str, parts: Mapping[str, str]) -> str:
-    """A page's title with a picker of its parts beside it; the first part is the default."""
-    left, right = st.columns([1, 1.5], vertical_alignment="bottom")
+def heading(title: str, parts: Mapping[str, str], *, width: float = 1.0) -> str:
+    """A page's title with a picker of its parts beside it; the first part is the default.
+
+    Parameters
+    ----------
+    width : float
+        Of the title, where the picker's is 1.5; more for a long title beside a short picker.
+    """
+    left, right = st.columns([width, 1.5], vertical_alignment="bottom")
     with left:
         words(f"# {title}")
     with right:

@@ -178,7 +178,10 @@ CHARTS = {"": 1, "playground": 5, "ellipses": 1, "ellipses?part=lab": 2, "error_
           "what_if?world=census&part=measure": 2, "census": 3, "your_data": 2,
           "your_data?part=checks": 2,
           "beyond_linear?d=6&m=5&rich=2&rich_size=5&size=3&trials=5": 2,
-          "beyond_linear?part=census": 1}  # fmt: skip
+          "beyond_linear?part=census": 1,
+          "beyond_gaussian?to=200&trials=10": 2, "beyond_gaussian?part=cost": 2,
+          "beyond_gaussian?part=map&draws=1": 2,
+          "beyond_gaussian?part=unlabelled&sets=10&most=1000": 1}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", CHARTS)

@@ -1,0 +1,211 @@
+"""Beyond Gaussian: every part and law, odd worlds, links, snippets, records of one's own."""
+
+import numpy as np
+import pytest
+
+import collab_core as cc
+from collab_core import pretending
+from tests.bureau import records
+
+from .apps import (
+    ODD_WORLDS,
+    assert_sound,
+    compare,
+    csv_frames,
+    figures_of,
+    finished,
+    open_page,
+    param,
+    run_snippet,
+    said,
+)
+
+PAGE = "pages/beyond_gaussian.py"
+PANELS = {"curves": "law-curves", "map": "law-map", "unlabelled": "unlabelled"}
+FIGURES = {"curves": 2, "cost": 2, "map": 2, "unlabelled": 1}
+SMALL = cc.Scenario(d=4, m=4, missing="hub", size=2, spikes=1, sigma=0.5, seed=2)
+#: Runs that are over in a moment.
+QUICK = {"trials": "10", "samples": "200", "sets": "10", "most": "1000", "labelled": "200",
+         "draws": "1", "to": "500"}  # fmt: skip
+WORLD = SMALL.to_query() | QUICK
+
+
+def opened(query):
+    app = open_page(PAGE, query)
+    part = query.get("part", "curves")
+    if part in PANELS and not app.error:
+        finished(app, PANELS[part])
+    return app
+
+
+#: Worlds in which runs are tried too; the formulas, that are quick, are tried in all.
+RUN = ("one of each", "n = 1", "some see nothing", "theta is zero", "unequal")
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [(name, "cost") for name in ODD_WORLDS]
+    + [(name, part) for name in RUN for part in ("curves", "map", "unlabelled")],
+)
+def test_odd_worlds(name, part):
+    app = opened(ODD_WORLDS[name] | QUICK | {"part": part})
+    assert_sound(app, least=FIGURES[part])
+    assert not app.error
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"law": "outliers", "wider": "8"},
+        {"law": "student_t", "freedom": "4.2"},
+        {"law": "elliptical_t", "freedom": "30"},
+        {"law": "exponential", "target": "1"},
+        {"law": "uniform", "target": "full"},
+        {"law": "rademacher"},
+        {"law": "mixture", "apart": "0.99"},
+        {"law": "gaussian"},
+        {"rate": "0.5"},
+        {"law": "mixture", "part": "cost"},
+        {"law": "exponential", "part": "unlabelled"},
+    ],
+)
+def test_every_law_by_link(choices):
+    app = opened(WORLD | choices)
+    assert_sound(app, least=FIGURES[choices.get("part", "curves")])
+    assert not app.error
+    assert not app.info
+    for name, text in choices.items():
+        assert param(app, name) == text
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"law": "wild"}, "'wild' is not one of the choices; rare is used"),
+        ({"rate": "2"}, "is not one of the choices; 0.01 is used"),
+        ({"target": "99"}, "'99' is not one of the choices"),
+        ({"trials": "many"}, "is not one of the choices; 40 is used"),
+        ({"part": "nowhere"}, "is not one of the choices; curves is used"),
+        ({"part": "map", "draws": "-1"}, "is not one of the choices; 4 is used"),
+    ],
+)
+def test_a_wrong_choice_is_put_right_and_says_so(choices, sentence):
+    app = open_page(PAGE, WORLD | choices)
+    assert not app.exception
+    assert any(sentence in info.value for info in app.info), [info.value for info in app.info]
+
+
+@pytest.mark.parametrize("part", FIGURES)
+def test_snippets_print_the_figures_numbers(monkeypatch, part):
+    frames = csv_frames(monkeypatch)
+    opened(WORLD | {"part": part, "law": "outliers"})
+    assert len(frames) == FIGURES[part]
+    for key, (frame, code) in frames.items():
+        found = run_snippet(code).reset_index(drop=True)
+        compare(key, frame.reset_index(drop=True).dropna(axis=1, how="all"), found)
+
+
+def test_one_coefficient_has_an_interval(monkeypatch):
+    frames = csv_frames(monkeypatch)
+    opened({"d": "1", "m": "3", "rich": "3", "rich_size": "1", "spikes": "0", "part": "cost"})
+    frame, code = frames["law-ellipses"]
+    np.testing.assert_allclose(frame["half_width"], run_snippet(code))
+
+
+def test_the_words_are_the_numbers():
+    problem = SMALL.problem()
+    lost = pretending.loss(problem, "outliers(4)", 0)
+    app = opened(WORLD | {"law": "outliers", "part": "cost"})
+    assert f"makes the error {lost:.1%} larger" in said(app)
+    found = pretending.covariances(problem, "outliers(4)", 0)
+    table = pretending.errors(found, problem, 0).set_index("method")
+    assert f"thrown away {table.loc['collab', 'wasted']:.1%}" in said(app)
+    curves = opened(WORLD | {"law": "outliers"})
+    assert f"theory says {1 / (1 + lost) - 1:+.1%}" in said(curves)
+    assert "Consistent whatever the weights" in said(curves)
+    unlabelled = opened(WORLD | {"law": "outliers", "part": "unlabelled"})
+    assert "Optimal weights pay from" in said(unlabelled)
+
+
+def test_gaussian_features_lose_nothing():
+    for part in ("cost", "unlabelled"):
+        app = opened(WORLD | {"law": "gaussian", "part": part})
+        assert "COLLAB's weights are the optimal ones" in said(app)
+
+
+def test_who_would_do_better_alone_is_told():
+    problem = SMALL.problem()
+    found = pretending.covariances(problem, "outliers(8)", 0)
+    table = pretending.errors(found, problem, 0).set_index("method")
+    assert table.loc["local", "error"] < table.loc["collab", "error"]
+    app = opened(WORLD | {"law": "outliers", "wider": "8", "part": "cost"})
+    assert "would even do better than" in said(app)
+    other = opened(WORLD | {"law": "uniform", "part": "cost"})
+    assert "would even do better than" not in said(other)
+
+
+def test_a_world_where_it_costs_more():
+    app = opened({**QUICK, "d": "6", "m": "5", "size": "3", "rich": "2", "rich_size": "5"})
+    button = next(b for b in app.button if b.label == "Where it costs more")
+    button.click().run()
+    finished(app, "law-curves")
+    assert param(app, "law") == "outliers"
+    assert param(app, "missing") == "hub"
+    assert_sound(app, least=2)
+
+
+def test_an_agent_that_sees_nothing_is_not_chosen():
+    world = cc.Scenario(d=3, m=2, missing="mask", mask=("000", "111"), spikes=0).to_query()
+    app = opened(world | QUICK | {"part": "cost"})
+    assert next(box for box in app.selectbox if box.label == "Model of").value == 1
+    assert_sound(app, least=2)
+    app = open_page(PAGE, world | QUICK | {"part": "cost", "target": "0"})
+    assert any("Agent 1 sees nothing" in error.value for error in app.error)
+    assert not figures_of(app)
+
+
+def test_a_link_can_show_one_figure_alone():
+    app = opened(WORLD | {"figure": "law-gain"})
+    assert [spec["layout"]["title"]["text"] for spec in figures_of(app)] == [
+        "Optimal over Gaussian weights, trial by trial"
+    ]
+    assert not app.exception
+
+
+def test_without_records_the_census_law_says_how_to_get_them():
+    app = open_page(PAGE, WORLD | {"law": "census"})
+    assert any("Load PUMS files on the Census page" in error.value for error in app.error)
+    assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("part", "choices"),
+    [
+        ("curves", {"relation": "random", "asks": "half"}),
+        ("cost", {}),
+        ("map", {}),
+        ("unlabelled", {"relation": "random"}),
+    ],
+)
+def test_records_of_this_session_are_a_law(tmp_path, part, choices):
+    path = tmp_path / "people.csv"
+    records(8000).to_csv(path, index=False)
+    app = open_page(PAGE, WORLD | {"law": "census", "part": part} | choices)
+    app.session_state["census-people"] = cc.census.People.from_files([path], "my file")
+    app.session_state["census-paths"] = [str(path)]
+    app.run()
+    if part == "map":
+        assert any("over synthetic laws" in error.value for error in app.error)
+        return
+    if part in PANELS:
+        finished(app, PANELS[part])
+    assert_sound(app, least=FIGURES[part])
+    assert not app.error
+    assert "my file" in said(app)
+    assert "labels follow a linear model" in said(app)
+    model = next(box for box in app.selectbox if box.label == "Model of")
+    assert model.options == ["all features", "CA's own", "IL's own", "NY's own"]
+    if part == "cost":
+        assert "explains little" in said(app)
+        code = next(block.value for block in app.code if "by_agent" in block.value)
+        assert len(run_snippet(code)) == 3
