@@ -309,6 +309,10 @@ def list_columns(table: Table) -> None:
 def views(study: TableStudy, code: str) -> None:
     say(f"**{literal(words.coverage(study))}**")
     show_views(study, code, height=max(240, 90 + 26 * len(study.agents)))
+    if study.unseen_pairs:
+        pairs = pd.DataFrame(study.unseen_pairs, columns=["column", "never together with"])
+        say(f"**{len(pairs):,} pairs of columns that no agent has together:**")
+        st.dataframe(pairs, hide_index=True, height=min(38 + 35 * len(pairs), 240))
     for note in study.notes:
         say(f"- {literal(note)}")
 

@@ -195,9 +195,12 @@ def test_what_if_is_asked_of_the_table(monkeypatch, part):
                 compare(key, frame.select_dtypes("number"), found)
 
 
-def test_a_table_that_makes_no_world_says_so_on_what_if():
+def test_pairs_that_nobody_has_are_listed_and_make_no_world():
     frame, *_ = world()
-    app = own(("mine.csv", csv(frame[frame["site"].isin(["s0", "s1"])])))
+    app = own(("mine.csv", csv(frame[frame["site"].isin(["s0", "s1"])])), part="table")
+    assert "pairs of columns that no agent has together" in said(app)
+    listed = app.dataframe[-1].value
+    assert ("x0", "x3") in set(listed.itertuples(index=False, name=None))
     app.session_state["options"]["what_if"] = {"world": "table"}
     app.switch_page("pages/what_if.py").run()
     assert not app.exception
