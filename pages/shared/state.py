@@ -155,6 +155,7 @@ def read_url() -> None:
     if not first and (not given or given == st.session_state.get("written")):
         # Moving between pages clears the URL; the session remembers.
         return
+    st.session_state["sent"] = given
     world = {name: text for name, text in given.items() if name in FIELDS}
     if first or world:
         found, said = Scenario.from_query(world)
@@ -177,7 +178,10 @@ def write_url(*, start: bool = False) -> None:
         On the Start page: its own slider and step, and the world only if somebody changed it.
     """
     wanted = query(start=start)
-    if wanted != st.query_params.to_dict():
+    # What came with a quick person's change is the URL of a run ago: another may be on its way to
+    # the browser, and would be the last word there.
+    if wanted != st.query_params.to_dict() or wanted != st.session_state.get("sent", wanted):
+        st.session_state["sent"] = wanted
         st.query_params.from_dict(wanted)
     st.session_state["written"] = wanted
 

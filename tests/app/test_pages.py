@@ -1,12 +1,14 @@
 """Every page with AppTest: no exception, finished figures, nothing that is not a number."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import collab_core as cc
 from collab_core.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
+from pages.shared import state
 
 from .apps import (
     PAGES,
@@ -298,3 +300,16 @@ def test_a_world_that_cannot_be_simulated_says_why():
     wait_for(app, lambda: any(b.key == "again-playground" for b in app.button))
     assert not app.exception
     assert any("interpolates" in caption.value for caption in app.caption)
+
+
+def test_a_url_on_its_way_is_not_the_last_word(monkeypatch):
+    """A quick key press comes with the URL of a run ago, though a later one was sent already."""
+    sent = []
+    browser = SimpleNamespace(to_dict=lambda: {"step": "5"}, from_dict=sent.append)
+    session = {"written": {"step": "5"}, "sent": {"step": "6"}}
+    monkeypatch.setattr(state, "st", SimpleNamespace(session_state=session, query_params=browser))
+    monkeypatch.setattr(state, "query", lambda start: {"step": "5"})
+    state.write_url(start=True)
+    assert sent == [{"step": "5"}]
+    state.write_url(start=True)
+    assert len(sent) == 1
