@@ -8,14 +8,17 @@ a change of K by one small matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import factorial
+from threading import Event
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ._checks import Array, agent_index, positive, whole
+from ._linalg import transpose
 from .problem import Problem
 
 #: Up to this many agents all coalitions are valued; above it, orders of arrival are sampled.
@@ -51,17 +54,21 @@ class Consortium:
 
         A feature that nobody in the stack's K has seen is no part of anybody's model there.
         """
-        d, m = self.problem.dimension, self.problem.agents
-        flat = self.inverses.reshape(m, d * d).T
+        d = self.problem.dimension
         stack = information.reshape(-1, d, d)
-        found = np.empty((len(stack), m))
+        found = np.empty((len(stack), self.problem.agents))
         for start in range(0, len(stack), STACK):
             part = stack[start : start + STACK].copy()
             diagonal = np.arange(d)
             empty = part[:, diagonal, diagonal] <= 0
             part[:, diagonal, diagonal] += empty
-            found[start : start + STACK] = np.linalg.inv(part).reshape(len(part), d * d) @ flat
+            found[start : start + STACK] = self.traces(np.linalg.inv(part))
         return found / self.n
+
+    def traces(self, spread: Array) -> Array:
+        """``tr(S_i spread)`` for every agent, shape (q, d, d) -> (q, m)."""
+        m, d = self.problem.agents, self.problem.dimension
+        return spread.reshape(-1, d * d) @ self.inverses.reshape(m, d * d).T
 
     @property
     def alone(self) -> Array:
@@ -98,82 +105,129 @@ def who_helps_whom(problem: Problem, n: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """What each agent brings, as a fair share of what working together gains in all.
+    """Fair shares of what working together gains in all.
 
     Attributes
     ----------
     values : array, shape (m,)
         Shapley values: they add up to ``total``.
-    errors : array, shape (m,)
+    to_others : array, shape (m,)
+        The part of them that comes from what an agent adds to other agents' models; the rest comes
+        from its own model, which only exists with it.
+    errors, others_errors : array, shape (m,)
         Their Monte-Carlo standard errors; 0 where all coalitions were valued.
     total : float
         Sum over agents of the error that working together saves.
-    exact : bool
+    orders : int
+        Random orders of arrival behind them; 0 where all coalitions were valued.
     """
 
     values: Array
+    to_others: Array
     errors: Array
+    others_errors: Array
     total: float
-    exact: bool
+    orders: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether all coalitions were valued."""
+        return self.orders == 0
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """``agent`` (counted from 1), ``share``, ``to_others``, and their standard errors."""
+        return pd.DataFrame(
+            {
+                "agent": np.arange(1, self.values.size + 1),
+                "share": self.values,
+                "to_others": self.to_others,
+                "share_error": self.errors,
+                "to_others_error": self.others_errors,
+            }
+        )
 
 
-def shapley(problem: Problem, n: float, *, orders: int = 200, seed: int = 0) -> Shares:
+def shapley(
+    problem: Problem,
+    n: float,
+    *,
+    orders: int = 200,
+    seed: int = 0,
+    progress: Callable[[float, Shares], None] | None = None,
+    cancel: Event | None = None,
+) -> Shares:
     """Fair shares by Shapley value.
 
     A coalition is worth what its members save together: the sum over them of their error alone
     less their error in the coalition. An agent's share is what it adds, averaged over all orders
-    in which agents could arrive.
+    in which agents could arrive. What it adds to the others' models and what it gets for its own
+    are told apart: who learns most has a large share without bringing much to anybody.
 
     Parameters
     ----------
     orders : int
         With more than 12 agents, how many random orders (half of them reversals of the others).
+    progress : callable, optional
+        Told the share done and the result so far, where orders are sampled.
+    cancel : Event, optional
+        When set, the orders done so far are what is used, at least four.
     """
     world = Consortium(problem, n)
     m = problem.agents
     total = float((world.alone - world.together).sum())
     if m <= LARGEST_EXACT:
-        return Shares(_all_coalitions(world), np.zeros(m), total, True)
+        added = _all_coalitions(world)
+        others = added.sum(axis=1) - np.diagonal(added)
+        return Shares(added.sum(axis=1), others, np.zeros(m), np.zeros(m), total, 0)
     rng = np.random.default_rng(whole("seed", seed, low=0))
     pairs = max(whole("orders", orders, low=4) // 2, 2)
-    added = np.empty((pairs, m))
+    sums = np.empty((pairs, 2, m))
+
+    def result(done: int) -> Shares:
+        mean, spread = sums[:done].mean(axis=0), sums[:done].std(axis=0, ddof=1) / np.sqrt(done)
+        return Shares(mean[0], mean[1], spread[0], spread[1], total, 2 * done)
+
     for row in range(pairs):
         order = rng.permutation(m)
-        added[row] = (_along(world, order) + _along(world, order[::-1])) / 2
-    spread = added.std(axis=0, ddof=1) / np.sqrt(pairs)
-    return Shares(added.mean(axis=0), spread, total, False)
+        added = (_along(world, order) + _along(world, order[::-1])) / 2
+        sums[row] = added.sum(axis=1), added.sum(axis=1) - np.diagonal(added)
+        if row and progress is not None:
+            progress((row + 1) / pairs, result(row + 1))
+        if row and cancel is not None and cancel.is_set():
+            return result(row + 1)
+    return result(pairs)
 
 
-def _worth(world: Consortium, members: np.ndarray) -> Array:
-    """What coalitions save, shape (q,), for membership rows (q, m)."""
+def _saved(world: Consortium, members: np.ndarray) -> Array:
+    """What each member of a coalition saves, shape (q, m), for membership rows (q, m)."""
     saved = world.alone - world.errors(world.information_of(members))
-    return np.where(members, saved, 0.0).sum(axis=1)
+    return np.where(members, saved, 0.0)
 
 
 def _all_coalitions(world: Consortium) -> Array:
+    """What agent j adds to the model of agent i, by Shapley value, at row j and column i."""
     m = world.problem.agents
     members = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 == 1
-    worth = _worth(world, members)
+    saved = _saved(world, members)
     size = members.sum(axis=1)
-    values = np.empty(m)
     weight = np.array([factorial(k) * factorial(m - 1 - k) / factorial(m) for k in range(m)])
-    for i in range(m):
-        without = np.flatnonzero(~members[:, i])
-        gains = worth[without | (1 << i)] - worth[without]
-        values[i] = weight[size[without]] @ gains
-    return values
+    added = np.empty((m, m))
+    for j in range(m):
+        without = np.flatnonzero(~members[:, j])
+        added[j] = weight[size[without]] @ (saved[without | (1 << j)] - saved[without])
+    return added
 
 
 def _along(world: Consortium, order: np.ndarray) -> Array:
-    """What each agent adds when they arrive in this order, shape (m,)."""
+    """What agent j adds to the model of agent i when they arrive in this order, (j, i)."""
     m = world.problem.agents
     arrived = np.zeros((m + 1, m), dtype=bool)
     for step, agent in enumerate(order):
         arrived[step + 1] = arrived[step]
         arrived[step + 1, agent] = True
-    worth = _worth(world, arrived)
-    added = np.empty(m)
-    added[order] = np.diff(worth)
+    added = np.empty((m, m))
+    added[order] = np.diff(_saved(world, arrived), axis=0)
     return added
 
 
@@ -222,27 +276,11 @@ def next_features(problem: Problem, n: float, groups: Groups | None = None) -> p
     if agents.size == 0:
         names = ["agent", "feature", "own", "everybody", "own_share", "everybody_share"]
         return pd.DataFrame(columns=names)
-    d = problem.dimension
     now = world.together + problem.irreducible
-    information = np.broadcast_to(problem.information, (agents.size, d, d)).copy()
-    wider_inverses, irreducible = [], np.empty(agents.size)
-    for row, (i, j) in enumerate(zip(agents.tolist(), features.tolist(), strict=True)):
-        view = np.union1d(problem.views[i], parts[j])
-        local = np.linalg.inv(problem.covariance[np.ix_(view, view)])
-        best = local @ problem.phi[view]
-        unseen = problem.theta.copy()
-        unseen[view] -= best
-        # theta_i-' Gamma_i theta_i- of the wider view, without a difference of large numbers.
-        irreducible[row] = max(float(unseen @ problem.covariance @ unseen), 0.0)
-        rate = problem.shares[i] / (problem.noise**2 + irreducible[row])
-        information[row] -= world.rates[i] * world.inverses[i]
-        information[row][np.ix_(view, view)] += rate * local
-        wider_inverses.append((view, local))
-    after = world.errors(information) + problem.irreducible
-    # The agent itself is judged on its wider model.
-    for row, (view, local) in enumerate(wider_inverses):
-        block = np.linalg.inv(information[row])[np.ix_(view, view)]
-        after[row, agents[row]] = float((local * block).sum()) / world.n + irreducible[row]
+    after = np.empty((agents.size, problem.agents))
+    for start in range(0, agents.size, STACK):
+        rows = slice(start, start + STACK)
+        after[rows] = _after(world, agents[rows], [parts[j] for j in features[rows]])
     own = now[agents] - after[np.arange(agents.size), agents]
     everybody = now.sum() - after.sum(axis=1)
     return pd.DataFrame(
@@ -255,6 +293,31 @@ def next_features(problem: Problem, n: float, groups: Groups | None = None) -> p
             "everybody_share": everybody / now.sum() if now.sum() > 0 else np.zeros_like(own),
         }
     )
+
+
+def _after(world: Consortium, agents: np.ndarray, parts: Sequence[np.ndarray]) -> Array:
+    """All agents' errors, one row for every agent that sees some features more, shape (q, m)."""
+    problem = world.problem
+    information = np.repeat(problem.information[None], len(parts), axis=0)
+    wider: list[tuple[np.ndarray, Array, float]] = []
+    for row, (i, part) in enumerate(zip(agents.tolist(), parts, strict=True)):
+        view = np.union1d(problem.views[i], part)
+        local = np.linalg.inv(problem.covariance[np.ix_(view, view)])
+        unseen = problem.theta.copy()
+        unseen[view] -= local @ problem.phi[view]
+        # theta_i-' Gamma_i theta_i- of the wider view, without a difference of large numbers.
+        irreducible = max(float(unseen @ problem.covariance @ unseen), 0.0)
+        information[row] -= world.rates[i] * world.inverses[i]
+        rate = problem.shares[i] / (problem.noise**2 + irreducible)
+        information[row][np.ix_(view, view)] += rate * local
+        wider.append((view, local, irreducible))
+    spread = np.linalg.inv(information)
+    after = world.traces(spread) / world.n + problem.irreducible
+    # The agent itself is judged on its wider model.
+    for row, (view, local, irreducible) in enumerate(wider):
+        block = spread[row][np.ix_(view, view)]
+        after[row, agents[row]] = float((local * block).sum()) / world.n + irreducible
+    return after
 
 
 def with_feature(problem: Problem, agent: int, feature: int | Sequence[int]) -> Problem:
@@ -274,6 +337,9 @@ def plan_features(
     additions: int,
     goal: str | int = "everybody",
     groups: Groups | None = None,
+    *,
+    progress: Callable[[float, pd.DataFrame], None] | None = None,
+    cancel: Event | None = None,
 ) -> pd.DataFrame:
     """Greedy plan: one feature of one agent after the other, each time the most useful.
 
@@ -282,7 +348,12 @@ def plan_features(
     groups : list of index lists, optional
         Features that come together, as in `next_features`.
     goal : str or int
-        ``"everybody"`` for the sum of all agents' errors, or an agent counted from 0.
+        ``"everybody"`` for the sum of all agents' errors, or an agent counted from 0: then only
+        its own additions count.
+    progress : callable, optional
+        Told the share done and the plan so far.
+    cancel : Event, optional
+        When set, the plan ends with the additions found so far.
 
     Returns
     -------
@@ -291,7 +362,10 @@ def plan_features(
     """
     current, parts = problem, feature_groups(problem.dimension, groups)
     rows = [{"step": 0, "agent": 0, "feature": 0, "error": _goal_error(problem, n, goal)}]
-    for step in range(1, whole("additions", additions, low=0) + 1):
+    count = whole("additions", additions, low=0)
+    for step in range(1, count + 1):
+        if cancel is not None and cancel.is_set():
+            break
         options = next_features(current, n, groups)
         if options.empty:
             break
@@ -308,12 +382,60 @@ def plan_features(
             {"step": step, "agent": agent, "feature": feature,
              "error": _goal_error(current, n, goal)}
         )  # fmt: skip
+        if progress is not None:
+            progress(step / count, pd.DataFrame(rows))
     return pd.DataFrame(rows)
 
 
 def _goal_error(problem: Problem, n: float, goal: str | int) -> float:
     errors = Consortium(problem, n).together + problem.irreducible
     return float(errors.sum() if goal == "everybody" else errors[int(goal)])
+
+
+def finite_errors(problem: Problem, sizes: ArrayLike) -> Array:
+    """COLLAB's expected error for every agent at sizes that are not large, shape (q,) -> (q, m).
+
+    Leading order ``tr(S_i inv(K))`` with two corrections. Agents are weighted by 1/R_i, and R_i
+    varies: for ``nu = n_i - d_i`` degrees of freedom, weights in ``1/chi2(nu)`` leave an agent the
+    share ``E[w]^2 / E[w^2] = (nu - 4) / (nu - 2)`` of its rate (nothing from ``nu = 4`` down). And
+    the features vary: with ``A = inv(K)`` the mean of the inverse of the K that was drawn is, to
+    second order,
+
+        A + A sum_k (r_k^2 / n_k) [S_k A S_k + tr(S_k A) S_k] A,
+
+    for one agent that sees everything ``1 + (d + 1)/n``, as it should be. Infinite where a feature
+    is seen by nobody who takes part.
+
+    Parameters
+    ----------
+    sizes : array, shape (q,)
+        Labelled samples per agent, times its share.
+    """
+    n = np.atleast_1d(np.asarray(sizes, dtype=float))
+    world = Consortium(problem, 1.0)
+    m, d = problem.agents, problem.dimension
+    counts = n[:, None] * problem.shares
+    freedom = counts - problem.sizes
+    kept = np.where(freedom > 4, (freedom - 4) / np.maximum(freedom - 2, 1.0), 0.0)
+    rates = kept * counts / problem.unexplained
+    information = (rates @ world.inverses.reshape(m, d * d)).reshape(-1, d, d)
+    diagonal = np.arange(d)
+    unknown = information[:, diagonal, diagonal] <= 0
+    information[:, diagonal, diagonal] += unknown
+    inverted = np.linalg.inv(information)
+    first = world.traces(inverted)
+    middle = np.zeros_like(inverted)
+    for k, (view, local) in enumerate(zip(problem.views, problem.geometry.inverses, strict=True)):
+        weight = (rates[:, k] ** 2 / counts[:, k])[:, None, None]
+        block = local @ inverted[:, view[:, None], view] @ local
+        middle[:, view[:, None], view] += weight * (block + first[:, k, None, None] * local)
+    errors = world.traces(inverted + inverted @ middle @ transpose(inverted))
+    errors[unknown.astype(float) @ problem.mask.T > 0] = np.inf
+    return errors
+
+
+#: Sizes tried for a wanted error, and how often the gap around the first that suffices is halved.
+GRID, HALVINGS = 24, 11
 
 
 def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
@@ -323,13 +445,29 @@ def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
     -------
     DataFrame
         ``agent`` (counted from 1), ``alone`` (exact for Gaussian features: ``d_i + 1 + s_i d_i /
-        error``), ``together`` (its own samples, when all agents' grow in proportion; leading
-        order) and ``saved`` (their ratio).
+        error``), ``together`` (its own samples, when all agents' grow in proportion; by
+        `finite_errors`, never more than alone) and ``saved`` (their ratio).
     """
     wanted = positive("error", error)
-    together = Consortium(problem, 1.0).together / wanted * problem.shares
     sizes = problem.sizes
     alone = np.where(sizes > 0, sizes + 1 + problem.unexplained * sizes / wanted, 0.0)
+    seeing = np.flatnonzero(sizes > 0)
+    # No size below the leading order's suffices; some way above it, and above all views, one does.
+    leading = Consortium(problem, 1.0).together / wanted
+    lowest = leading[seeing].min(initial=1.0)
+    highest = max(2 * leading.max(), float(((4 * sizes + 20) / problem.shares).max()), 2 * lowest)
+    while (finite_errors(problem, highest)[0, seeing] > wanted).any():
+        highest *= 2
+    grid = np.geomspace(lowest, highest, GRID)
+    errors = finite_errors(problem, grid)
+    place = np.argmax(errors[:, seeing] <= wanted, axis=0)
+    low, high = grid[np.maximum(place - 1, 0)], grid[place]
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        short = finite_errors(problem, middle)[np.arange(seeing.size), seeing] > wanted
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    together = np.zeros(problem.agents)
+    together[seeing] = np.minimum(high * problem.shares[seeing], alone[seeing])
     return pd.DataFrame(
         {
             "agent": np.arange(1, problem.agents + 1),

@@ -79,8 +79,10 @@ DISTURBANCES: dict[str, Disturbance] = {
             falling=True,
         ),
         Disturbance("perturbed", "Σ perturbed", "size ε of the error in Σ"),
-        Disturbance("tails", "Heavy tails", "excess kurtosis (0 is Gaussian)"),
-        Disturbance("clusters", "Two clusters", "separation (0 is Gaussian)"),
+        Disturbance("tails", "Heavy tails", "excess kurtosis of every feature (0 is Gaussian)"),
+        Disturbance(
+            "clusters", "Two clusters", "distance of the clusters from the middle (0 is Gaussian)"
+        ),
         Disturbance(
             "shift",
             "One agent follows another θ",
@@ -148,11 +150,10 @@ def _law_of(disturbance: str, value: float, usual: Law) -> Law:
     if disturbance == "clusters":
         return FeatureLaw("mixture", separation=value)
     if disturbance == "tails":
-        # Excess kurtosis of Student's t is 6 / (df - 4). At 0, clusters that are not apart are
-        # Gaussian samples from the same normals, so that the trials stay paired.
-        if value == 0:
-            return FeatureLaw("mixture", separation=0.0)
-        return FeatureLaw("student_t", degrees_of_freedom=4 + 6 / value)
+        # Excess kurtosis of Student's t is 6 / (df - 4), and with one scale common to all
+        # coordinates every feature has it, whatever the covariance: independent tails would be
+        # mixed away. At 0 a t of so many degrees of freedom is Gaussian, from the same stream.
+        return FeatureLaw("elliptical_t", degrees_of_freedom=4 + 6 / max(value, 1e-6))
     return usual
 
 
@@ -316,7 +317,7 @@ class BreakEven:
         Size of the disturbance, interpolated on a log scale; None unless ``inside``.
     early, late : float or None
         95% interval, from less to more disturbance: where the band of the paired difference first
-        holds 0, and where it leaves it. None where that is not on the grid.
+        holds 0, and where it leaves it. None where that is not on the grid, or after one trial.
     """
 
     method: str
@@ -450,9 +451,10 @@ class Robustness:
             return BreakEven(method, "never")
         gaps = gaps - kept * gaps[:, :1]
         centre = gaps.mean(axis=0)
-        half = np.array([_half_width(column) for column in gaps.T])
-        early = self._first_above(centre + half)
-        late = self._first_above(centre - half)
+        early = late = None
+        if len(gaps) > 1:
+            half = np.array([_half_width(column) for column in gaps.T])
+            early, late = self._first_above(centre + half), self._first_above(centre - half)
         place = int(np.argmax(centre >= 0))
         if place == 0:
             return BreakEven(method, "beyond", None, early)
@@ -472,9 +474,7 @@ class Robustness:
 
 
 def _half_width(gaps: Array) -> float:
-    """Half of the 95% interval of a mean by Student's t; 0 for one trial, which has none."""
-    if gaps.size < 2:
-        return 0.0
+    """Half of the 95% interval of a mean by Student's t."""
     return float(student.ppf(0.975, gaps.size - 1) * gaps.std(ddof=1) / np.sqrt(gaps.size))
 
 
@@ -509,8 +509,9 @@ def curve(
     disturbance : str
         - ``"unlabelled"``: the covariance comes from this many unlabelled samples, at least d;
         - ``"perturbed"``: it is ``Sigma^(1/2) exp(size G) Sigma^(1/2)`` (see `perturb`);
-        - ``"tails"``: features are Student's t of this excess kurtosis;
-        - ``"clusters"``: features are a mixture of two clusters, so far apart (below 1);
+        - ``"tails"``: features are multivariate Student's t, each of this excess kurtosis;
+        - ``"clusters"``: features are a mixture of two clusters, each so far from the middle, in
+          standard deviations of that direction (below 1);
         - ``"shift"``: one agent's theta is another, so far away (see `unit_shifts`).
     values : list of float, optional
         Sizes, above 0; `grid` by default. Without disturbance is always there.

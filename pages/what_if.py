@@ -4,6 +4,7 @@ Of the sidebar's world, of the census, or of the session's own table. Closed for
 last part, which is simulated.
 """
 
+import contextlib
 from threading import Event
 
 import numpy as np
@@ -30,6 +31,10 @@ EXTRA = (100, 300, 1000, 3000, 10_000, 100_000)
 TRIALS = (20, 50, 200, 1000)
 #: Numbers in all agents' covariances, from which on a world is large.
 LARGE = 60_000
+#: A rise of less than this is nobody's.
+LITTLE = 5e-4
+#: Up to this size, an error in Σ is like that of a certain number of samples.
+ALIKE = 0.3
 #: Samples that are not Gaussian are drawn one by one: so many numbers a trial, and so many trials.
 MOST_RAW, MOST_RAW_TRIALS = 300_000, 50
 
@@ -50,16 +55,38 @@ def main() -> None:
 
 
 def caveat(asked: Subject, part: str) -> str:
-    """What is assumed of real data."""
+    """What is assumed of real data, and how large the errors are that all this is about."""
     how = (
         "Simulated, not measured: draws are Gaussian with these data's moments, and"
         if part == "robust"
         else "Expected by the formulas, not measured:"
     )
+    problem = asked.problem
+    learnt = planning.Consortium(problem, asked.n).together
+    share = float(learnt.sum() / (learnt + problem.unexplained).sum())
     return (
         f"{asked.source} **{how} one relation holds for all,** the one fitted to everybody's data. "
-        "Where it differs from one to the other, working together gains less."
+        "Where it differs from one to the other, working together gains less. The error that more "
+        f"data could still remove is {share:.2g} of the whole prediction error here, on average."
     )
+
+
+def beyond_noise(asked: Subject) -> str:
+    """What "error" means on this page, and where its formulas are strained."""
+    problem = asked.problem
+    said = "Error: what more data could remove; noise and what an agent cannot see are not in it."
+    seeing = problem.sizes > 0
+    if (problem.sample_sizes(asked.n)[seeing] < problem.sizes[seeing] + 2).any():
+        said += (
+            " **Some agents have fewer than two samples more than features:** the formulas, which"
+            " are for large n, promise too much there."
+        )
+    return said
+
+
+def is_large(asked: Subject) -> bool:
+    """Whether answers take longer than a blink, and so get a bar and a Stop."""
+    return asked.problem.agents * asked.problem.dimension**2 > LARGE
 
 
 def starting(name: str) -> str:
@@ -83,29 +110,60 @@ def named(frame: pd.DataFrame, asked: Subject) -> pd.DataFrame:
 # Who helps whom ----------------------------------------------------------------------------------
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def helping(key: str, _asked: Subject) -> tuple[np.ndarray, planning.Shares]:
-    return (
-        planning.who_helps_whom(_asked.problem, _asked.n),
-        planning.shapley(_asked.problem, _asked.n, orders=ORDERS, seed=_asked.seed),
+Helped = tuple[np.ndarray, planning.Shares]
+
+
+def helping(
+    asked: Subject, report: run.Report | None = None, cancel: Event | None = None
+) -> Helped:
+    matrix = planning.who_helps_whom(asked.problem, asked.n)
+
+    def so_far(share: float, shares: planning.Shares) -> None:
+        if report is not None:
+            report(share, (matrix, shares))
+
+    shares = planning.shapley(
+        asked.problem, asked.n, orders=ORDERS, seed=asked.seed, progress=so_far, cancel=cancel
     )
+    return matrix, shares
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def quickly_helping(key: str, _asked: Subject) -> Helped:
+    return helping(_asked)
 
 
 def helps(asked: Subject) -> None:
     if asked.problem.agents == 1:
         words(f"**There is only one agent, {asked.agents[0]}: nobody to help or to be helped.**")
         return
-    matrix, shares = helping(asked.key, asked)
-    words(helps_in_words(matrix, shares, asked))
+    if not is_large(asked):
+        draw_helps(asked, quickly_helping(asked.key, asked))
+        return
+    run.panel(
+        "helps", asked.key, lambda report, cancel: helping(asked, report, cancel),
+        lambda found, final: draw_helps(asked, found), label="Value coalitions",
+        help="Values agents in random orders of arrival.", auto=True, below=True,
+    )  # fmt: skip
+
+
+def draw_helps(asked: Subject, found: Helped) -> None:
+    matrix, shares = found
+    others = matrix.copy()
+    np.fill_diagonal(others, 0.0)
+    leaver = int(others.max(axis=0).argmax())
+    most = int(shares.to_others.argmax())
+    words(helps_in_words(others, shares, asked))
     left, right = columns("helps", "shares", sizes=[1.1, 1])
     with left:
         long = pd.DataFrame(
             matrix, index=list(asked.agents), columns=[f"without {name}" for name in asked.agents]
         )
+        title = "Whose error rises when an agent leaves"
+        if others.max() >= LITTLE:
+            title = f"Without {asked.agents[leaver]}: up to {others.max():.1%} more error"
         show(
-            figures.rises(
-                matrix, title="Whose error rises when an agent leaves", **drawn_names(asked)
-            ),
+            figures.rises(matrix, title=title, **drawn_names(asked)),
             key="helps",
             alt="Heatmap of how much each agent's error rises when each other agent leaves.",
             frame=long.reset_index(names="agent"),
@@ -113,52 +171,63 @@ def helps(asked: Subject) -> None:
             code=asked.code + "frame = cc.planning.who_helps_whom(problem, n)\nprint(frame)\n",
         )
     with right:
-        frame = pd.DataFrame(
-            {"agent": asked.agents, "share": shares.values, "error": shares.errors}
-        )
+        title = f"{starting(asked.agents[most])} brings most to others"
+        if is_even(shares.to_others, shares.total):
+            title = "By fair share, all bring the same"
         show(
-            figures.fair_shares(
-                shares.values, shares.errors, title="What each agent brings, by fair share",
-                **drawn_names(asked),
-            ),
+            figures.fair_shares(shares.frame, title=title, **drawn_names(asked)),
             key="shares",
-            alt="Each agent's Shapley value of the error that working together saves.",
-            frame=frame,
+            alt="Each agent's Shapley value: what it brings to others and what it gets itself.",
+            frame=named(shares.frame, asked),
             formula=SHARES_FORMULA,
             code=asked.code
-            + f"shares = cc.planning.shapley(problem, n, orders={ORDERS}, seed={asked.seed})\n"
-            + "frame = shares.values\nprint(frame)\n",
-        )  # fmt: skip
-    if not shares.exact:
-        words(
-            f"With more than {planning.LARGEST_EXACT} agents, shares are averages over {ORDERS} "
-            "random orders of arrival; bars are their 95% error."
+            + f"shares = cc.planning.shapley(problem, n, orders={shares.orders or ORDERS}, "
+            + f"seed={asked.seed})\nframe = shares.frame\nprint(frame)\n",
         )
+    sampled = (
+        ""
+        if shares.exact
+        else f" With more than {planning.LARGEST_EXACT} agents, shares are averages over "
+        f"{shares.orders} random orders of arrival; bars are their 95% error."
+    )
+    words(beyond_noise(asked) + sampled)
 
 
-def helps_in_words(matrix: np.ndarray, shares: planning.Shares, asked: Subject) -> str:
-    others = matrix.copy()
-    np.fill_diagonal(others, 0.0)
-    if others.max() < 5e-4:
+def is_even(values: np.ndarray, whole: float) -> bool:
+    """Whether values differ by rounding only."""
+    return bool(np.ptp(values) <= 1e-6 * abs(whole))
+
+
+def helps_in_words(others: np.ndarray, shares: planning.Shares, asked: Subject) -> str:
+    if others.max() < LITTLE:
         return "**Nobody would notice if anybody left:** no agent learns from another here."
     hurt, leaver = np.unravel_index(others.argmax(), others.shape)
+    apart = others[~np.eye(len(others), dtype=bool)]
+    if len(others) > 2 and is_even(apart, apart.max()):
+        return (
+            f"**Whoever leaves, the others' errors rise by {apart.max():.1%}:** all agents are "
+            "alike, and bring the same."
+        )
     said = (
         f"**{starting(asked.agents[hurt])} leans most on {asked.agents[leaver]}: without it, its "
         f"error rises by {others[hurt, leaver]:.1%}.** "
     )
-    if len(matrix) == 2:
+    if len(others) == 2:
         return said + "Of what two agents save together, each brings half by fair share."
-    most = int(shares.values.argmax())
-    part = shares.values[most] / shares.total if shares.total > 0 else 0.0
-    if np.ptp(shares.values) <= 1e-6 * abs(shares.total):
-        return said + f"By fair share all bring the same, {part:.1%} each."
+    most, own = int(shares.to_others.argmax()), shares.values - shares.to_others
+    if is_even(shares.to_others, shares.total):
+        return said + "By fair share, all bring the same to the others."
     return (
-        f"{said}By fair share {asked.agents[most]} brings most, {part:.1%} of all that working "
-        "together saves."
+        f"{said}By fair share {asked.agents[most]} brings most to others, "
+        f"{shares.to_others[most] / shares.total:.1%} of all that working together saves; "
+        f"{asked.agents[int(own.argmax())]} gets most for itself."
     )
 
 
 # What to measure ---------------------------------------------------------------------------------
+
+#: Gains of every addition, and a plan as far as it is made.
+Measured = tuple[pd.DataFrame, pd.DataFrame | None]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -167,34 +236,74 @@ def gains(key: str, _asked: Subject) -> pd.DataFrame:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def planned(key: str, _asked: Subject, additions: int) -> pd.DataFrame:
-    return planning.plan_features(_asked.problem, _asked.n, additions, groups=_asked.groups)
+def planned(key: str, _asked: Subject, additions: int, goal: str | int) -> pd.DataFrame:
+    return planning.plan_features(
+        _asked.problem, _asked.n, additions, goal=goal, groups=_asked.groups
+    )
 
 
 def measure(asked: Subject) -> None:
-    frame = gains(asked.key, asked)
-    if frame.empty:
+    if asked.problem.mask.all():
         who = "Everybody" if asked.problem.agents > 1 else starting(asked.agents[0])
         words(f"**{who} sees everything: there is nothing more to measure.**")
         return
-    left, right = st.columns(2)
+    left, middle, right = st.columns([1.1, 1, 1.1], vertical_alignment="bottom")
     with left:
         whose = options.segments(
             "whose", "Gain of", {"everybody": "everybody", "own": "the agent itself"}
         )
+    goal: str | int = "everybody"
+    if whose == "own":
+        able = np.flatnonzero(~asked.problem.mask.all(axis=1)).tolist()
+        usual = able[0]
+        if not is_large(asked):
+            best = gains(asked.key, asked).sort_values("own_share", kind="stable").iloc[-1]
+            usual = int(best["agent"]) - 1
+        with middle:
+            goal = options.pick(
+                "for", "Plan for", able, usual, words=lambda i: starting(asked.agents[i])
+            )
     with right:
         additions = options.pick(
             "additions", "Features to plan", ADDITIONS, 5, widget=st.select_slider
         )
+    if not is_large(asked):
+        found = gains(asked.key, asked), planned(asked.key, asked, additions, goal)
+        draw_measure(asked, found, whose, goal, additions)
+        return
+
+    def work(report: run.Report, cancel: Event) -> Measured:
+        frame = planning.next_features(asked.problem, asked.n, asked.groups)
+        report(0.0, (frame, None))
+        plan = planning.plan_features(
+            asked.problem, asked.n, additions, goal, asked.groups, cancel=cancel,
+            progress=lambda share, part: report(share, (frame, part)),
+        )  # fmt: skip
+        return frame, plan
+
+    run.panel(
+        "measure", (asked.key, goal, additions), work,
+        lambda found, final: draw_measure(asked, found, whose, goal, additions),
+        label="Plan", help="Tries every feature for every agent, again after each addition.",
+        auto=True, below=True,
+    )  # fmt: skip
+
+
+def draw_measure(
+    asked: Subject, found: Measured, whose: str, goal: str | int, additions: int
+) -> None:
+    frame, plan = found
     words(measure_in_words(frame, whose, asked))
     first, second = columns("measure", "plan", sizes=[1.2, 1])
     names = {} if asked.numbered else {"agents": asked.agents, "features": asked.measures}
     together = "" if asked.groups is None else f", groups={[list(g) for g in asked.groups]}"
+    best = frame[f"{whose}_share"].max()
     with first:
         show(
             figures.feature_gains(
                 frame, f"{whose}_share", asked.problem.agents, len(asked.measures),
-                title="What one more feature would gain", **names,
+                title=f"One more feature gains {'up to' if len(frame) > 1 else ''} {best:.1%}",
+                **names,
             ),
             key="measure",
             alt="Heatmap of agents by features: what seeing one more gains.",
@@ -203,22 +312,25 @@ def measure(asked: Subject) -> None:
             code=asked.code
             + f"frame = cc.planning.next_features(problem, n{together})\nprint(frame)\n",
         )  # fmt: skip
+    if plan is None:
+        return
+    steps = ["now", *(addition(row, asked) for row in plan.iloc[1:].itertuples())]
+    fall = 1 - plan["error"].iloc[-1] / plan["error"].iloc[0]
+    count = "One addition" if len(plan) == 2 else f"{len(plan) - 1} additions"
+    errors = "all errors fall" if goal == "everybody" else f"{asked.agents[goal]}'s error falls"
     with second:
-        plan = planned(asked.key, asked, additions)
-        steps = ["now", *(addition(row, asked) for row in plan.iloc[1:].itertuples())]
-        fall = 1 - plan["error"].iloc[-1] / plan["error"].iloc[0]
-        count = "One addition" if len(plan) == 2 else f"{len(plan) - 1} additions"
         show(
-            figures.plan(plan, steps, title=f"{count}: all errors fall by {fall:.1%}"),
+            figures.plan(plan, steps, title=f"{count}: {errors} by {fall:.1%}"),
             key="plan",
-            alt="The sum of all agents' errors after each addition of a greedy plan.",
+            alt="The error after each addition of a greedy plan.",
             frame=named(plan, asked),
             formula=PLAN_FORMULA,
             code=asked.code
-            + f"frame = cc.planning.plan_features(problem, n, {additions}{together})\n"
-            + "print(frame)\n",
+            + f"frame = cc.planning.plan_features(\n    problem, n, {additions}, "
+            + f"goal={goal!r}{together}\n)\nprint(frame)\n",
         )
-    words("**The plan:** " + ", then ".join(steps[1:]) + ".")
+    if len(steps) > 1:
+        words("**The plan:** " + ", then ".join(steps[1:]) + ".")
 
 
 def addition(row: tuple, asked: Subject) -> str:
@@ -227,20 +339,21 @@ def addition(row: tuple, asked: Subject) -> str:
 
 
 def measure_in_words(frame: pd.DataFrame, whose: str, asked: Subject) -> str:
-    best = frame.sort_values(whose, ascending=False, kind="stable").head(5)
+    column = f"{whose}_share"
+    best = frame.sort_values(column, ascending=False, kind="stable").head(5)
     top = best.iloc[0]
-    if top[whose] <= 0:
+    if top[column] <= 0:
         return "**No single feature would help anybody measurably.**"
     whom = "everybody's errors together fall" if whose == "everybody" else "its own error falls"
     said = (
         f"**Measure next: {asked.agents[int(top['agent']) - 1]} should see "
-        f"{asked.measures[int(top['feature']) - 1]}; {whom} by {top[f'{whose}_share']:.1%}.**"
+        f"{asked.measures[int(top['feature']) - 1]}; {whom} by {top[column]:.1%},** what an agent "
+        "could not see so far included, noise not."
     )
     if len(best) == 1:
         return f"{said} Nothing else is unseen."
     listed = "; ".join(
-        f"{addition(row, asked)} ({getattr(row, f'{whose}_share'):.1%})"
-        for row in best.itertuples()
+        f"{addition(row, asked)} ({getattr(row, column):.1%})" for row in best.itertuples()
     )
     return f"{said} The best {len(best)}: {listed}."
 
@@ -248,16 +361,29 @@ def measure_in_words(frame: pd.DataFrame, whose: str, asked: Subject) -> str:
 # How many samples --------------------------------------------------------------------------------
 
 
+def wishes(usual: float) -> list[float]:
+    """Errors to wish for: 1, 2, 5 of every power of ten around a usual one, and a link's own."""
+    powers = range(int(np.floor(np.log10(usual))) - 3, int(np.ceil(np.log10(usual))) + 2)
+    stops = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    found = [stop for stop in stops if 0.004 * usual <= stop <= 3 * usual]
+    with contextlib.suppress(ValueError):
+        own = float(options.get("error", ""))
+        # So that a wish stays the same while the world changes.
+        if np.isfinite(own) and 1e-6 * usual <= own <= 1e6 * usual:
+            found.append(own)
+    return sorted(set(found), reverse=True)
+
+
 def samples(asked: Subject) -> None:
     problem = asked.problem
     now = float(np.median(planning.Consortium(problem, asked.n).alone[problem.sizes > 0]))
+    stops = wishes(now)
     left, right = st.columns(2)
-    wishes = [float(f"{now * factor:.2g}") for factor in (2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)]
-    wishes = sorted(set(wishes), reverse=True)
     with left:
         wanted = options.pick(
-            "error", "Wanted error, beyond what an agent can never explain", wishes,
-            wishes[min(3, len(wishes) - 1)], widget=st.select_slider, words=lambda v: f"{v:g}",
+            "error", "Wanted error, beyond what an agent can never explain", stops,
+            min(stops, key=lambda stop: abs(np.log(stop / (0.2 * now)))),
+            widget=st.select_slider, words=lambda v: f"{v:g}",
         )  # fmt: skip
     with right:
         extra = options.pick(
@@ -266,18 +392,16 @@ def samples(asked: Subject) -> None:
         )  # fmt: skip
     needed = planning.samples_needed(problem, wanted)
     spent = planning.spend_samples(problem, asked.n, extra, steps=20)
-    words(samples_in_words(needed, spent, wanted, extra, asked))
-    if (needed["together"] < problem.sizes + 2).any() and problem.agents > 1:
-        st.caption(
-            "Some agents would need fewer samples together than they have features: there the "
-            "formulas, which are for large n, promise too much."
-        )
+    even = is_even(spent["fall"].to_numpy(), spent["fall"].max())
+    words(samples_in_words(needed, spent, wanted, extra, asked, even))
     first, second = columns("needed", "budget", sizes=[1, 1])
+    best = asked.agents[int(spent["fall"].argmax())]
+    helped = "It makes no difference who gets them" if even else f"{extra:,} more: {best} first"
     drawn = (
         (first, "needed", figures.samples_needed, needed, f"Samples for an error of {wanted:g}",
          "Labelled samples every agent needs for the wanted error, alone and together.",
          SAMPLES_FORMULA, f"samples_needed(problem, {wanted})"),
-        (second, "budget", figures.budget, spent, f"Where {extra:,} more samples help most",
+        (second, "budget", figures.budget, spent, helped,
          "Fall of all agents' errors in sum if the extra samples went to one agent.",
          BUDGET_FORMULA, f"spend_samples(problem, n, {extra}, steps=20)"),
     )  # fmt: skip
@@ -291,10 +415,11 @@ def samples(asked: Subject) -> None:
                 formula=formula,
                 code=asked.code + f"frame = cc.planning.{call}\nprint(frame)\n",
             )
+    words(beyond_noise(asked))
 
 
 def samples_in_words(
-    needed: pd.DataFrame, spent: pd.DataFrame, wanted: float, extra: int, asked: Subject
+    needed: pd.DataFrame, spent: pd.DataFrame, wanted: float, extra: int, asked: Subject, even: bool
 ) -> str:
     if len(needed) == 1:
         return (
@@ -303,14 +428,19 @@ def samples_in_words(
         )
     seeing = needed[needed["alone"] > 0]
     most = seeing.loc[seeing["saved"].idxmax()]
+    name = asked.agents[int(most["agent"]) - 1]
+    said = (
+        f"**For an error of {wanted:g} {name} needs {most['alone']:,.0f} samples alone and about "
+        f"{most['together']:,.0f} together,** if the others have theirs in proportion. "
+    )
+    if even:
+        return said + f"{extra:,} more samples help everywhere the same."
     given = spent[spent["given"] > 0].sort_values("given", ascending=False).head(3)
     plan = ", ".join(
         f"{row.given:,.0f} to {asked.agents[row.agent - 1]}" for row in given.itertuples()
     )
     return (
-        f"**For an error of {wanted:g} {asked.agents[int(most['agent']) - 1]} needs "
-        f"{most['alone']:,.0f} samples alone and {most['together']:,.0f} together.** {extra:,} "
-        f"more samples are best spent so: {plan}"
+        f"{said}{extra:,} more are best spent so: {plan}"
         f"{' and others' if (spent['given'] > 0).sum() > 3 else ''}."
     )
 
@@ -389,10 +519,8 @@ def robust_controls(asked: Subject, able: list[int]) -> tuple[str, str | int, in
             )  # fmt: skip
     with others[-1]:
         # Large worlds take longer, and say much in few trials.
-        large = problem.agents * problem.dimension**2 > LARGE
-        trials = options.pick(
-            "trials", "Trials", TRIALS, TRIALS[0] if large else TRIALS[1], widget=st.select_slider
-        )
+        usual_trials = TRIALS[0] if is_large(asked) else TRIALS[1]
+        trials = options.pick("trials", "Trials", TRIALS, usual_trials, widget=st.select_slider)
     if kind in ("tails", "clusters"):
         most = max(MOST_RAW // (problem.agents * problem.dimension), 4 * int(problem.sizes.max()))
         n, trials = min(n, most), min(trials, MOST_RAW_TRIALS)
@@ -442,7 +570,7 @@ def robust_title(found: Robustness) -> str:
             "unlabelled": f"COLLAB pays down to {number} unlabelled samples",
             "perturbed": f"COLLAB pays up to an error of ε = {number}",
             "tails": f"COLLAB pays up to an excess kurtosis of {number}",
-            "clusters": f"COLLAB pays up to a separation of {number}",
+            "clusters": f"COLLAB pays up to clusters {number} from the middle",
             "shift": f"COLLAB pays up to a shift of {number}",
         }[found.disturbance]
     return {
@@ -530,7 +658,7 @@ def at(asked: Subject, found: Robustness, place: int) -> str:
         "unlabelled": f"Σ from {number} unlabelled samples",
         "perturbed": f"an error of ε = {number} in Σ",
         "tails": f"an excess kurtosis of {number}",
-        "clusters": f"clusters {number} apart",
+        "clusters": f"clusters {number} from the middle",
         "shift": f"{asked.agents[found.shifted]}'s relation {number} standard deviations of the "
         "label away",
     }[found.disturbance]
@@ -538,13 +666,14 @@ def at(asked: Subject, found: Robustness, place: int) -> str:
 
 def beyond(asked: Subject, found: Robustness, value: float) -> str:
     """A disturbance of more than this, in words."""
-    number = size(found, value)
-    alike = f"{np.ceil(asked.problem.dimension / value**2):,.0f}"
+    number, alike = size(found, value), ""
+    if found.disturbance == "perturbed" and value < ALIKE:
+        alike = f", roughly as one from {np.ceil(asked.problem.dimension / value**2):,.0f} samples"
     return {
         "unlabelled": f"Σ comes from fewer than {number} unlabelled samples",
-        "perturbed": f"Σ is wrong by more than ε = {number}, roughly as one from {alike} samples",
+        "perturbed": f"Σ is wrong by more than ε = {number}{alike}",
         "tails": f"the features' excess kurtosis is above {number}",
-        "clusters": f"the features' two clusters are more than {number} apart",
+        "clusters": f"the features' two clusters are more than {number} from the middle",
         "shift": f"{asked.agents[found.shifted]}'s relation is more than {number} standard "
         "deviations of the label away from the others'",
     }[found.disturbance]
@@ -559,6 +688,8 @@ def interval(found: Robustness, even: BreakEven) -> str:
     ends = sorted(end for end in (even.early, even.late) if end is not None)
     if len(ends) == 2:
         return f" (95% interval {size(found, ends[0])} to {size(found, ends[1])})"
+    if found.done < 2:
+        return ""
     return " (its 95% interval goes beyond the grid)"
 
 
@@ -570,8 +701,10 @@ $K$. The diagonal (an agent that leaves is alone) is in the data, not in the pic
 
 SHARES_FORMULA = """
 A coalition is worth what its members save together: the sum over them of $s_id_i/n$ alone less
-their error in the coalition. The Shapley value is what an agent adds, averaged over all orders in
-which agents could arrive; values add up to the whole gain.
+their error in the coalition. The Shapley value, the whole bar, is what an agent adds, averaged over
+all orders in which agents could arrive; values add up to the whole gain. The strong part is what it
+adds to models of agents that are there already, the faint part what it saves itself on arrival: who
+knows little gains much without bringing much.
 """
 
 MEASURE_FORMULA = """
@@ -586,9 +719,11 @@ error is what more data can remove plus what each agent can never explain.
 """
 
 SAMPLES_FORMULA = """
-Alone $N = d_i + 1 + s_id_i/\\varepsilon$, exact for Gaussian features; together
-$N = \\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')/\\varepsilon$, leading order, when all agents' samples
-grow in proportion.
+Alone $N = d_i + 1 + s_id_i/\\varepsilon$, exact for Gaussian features. Together the error is
+$\\mathrm{tr}(\\Sigma_{i+}T_iC^gT_i')/n$ to leading order, when all agents' samples grow in
+proportion; corrected here to second order for features that vary from sample to sample, and for
+weights $1/R_i$ that are estimated from $\\nu = n_i - d_i$ degrees of freedom, which leaves an agent
+$(\\nu-4)/(\\nu-2)$ of its weight.
 """
 
 BUDGET_FORMULA = """
@@ -601,9 +736,10 @@ Every trial draws all agents' data; one assumption is then broken, more and more
 Drawn is the mean error of a method's model over that of least squares alone, with a paired 95%
 band; each agent is judged by its own truth. Disturbances: $\\Sigma$ from $N_u$ unlabelled samples;
 $\\Sigma^{1/2}e^{\\varepsilon G}\\Sigma^{1/2}$ with $G$ symmetric normal of variance $1/d$, to first
-order as wrong as $N_u = d/\\varepsilon^2$ samples; Student's t with $4 + 6/\\kappa$ degrees of
-freedom; two Gaussian clusters; one agent's $\\theta + \\Delta$ with
-$\\Delta'\\Sigma\\Delta = c^2\\,\\mathrm{Var}(y)$, direction at random in each trial.
+order as wrong as $N_u = d/\\varepsilon^2$ samples; multivariate Student's t with
+$4 + 6/\\kappa$ degrees of freedom, its scale common to all features; two Gaussian clusters; one
+agent's $\\theta + \\Delta$ with $\\Delta'\\Sigma\\Delta = c^2\\,\\mathrm{Var}(y)$, direction at
+random in each trial.
 The dotted line is the closed form, bias and variance of COLLAB with $\\tilde S_i$ from the
 $\\Sigma$ it is told: $\\tilde\\varphi = K^{-1}\\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}T_i\\theta_i$,
 $K = \\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}\\tilde S_iP_i$, $r_i = n_i/(n s_i)$.

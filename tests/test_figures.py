@@ -95,7 +95,7 @@ def every_figure():
         ),
         "states": figures.states_measured(results.measured(), **title),
         "helps": figures.rises(cc.planning.who_helps_whom(problem, 50), **title),
-        "shares": figures.fair_shares([3.0, 1.0], [0.1, 0.2], **title),
+        "shares": figures.fair_shares(cc.planning.shapley(problem, 50).frame, **title),
         "feature gains": figures.feature_gains(gains, "own_share", 5, 6, **title),
         "plan": figures.plan(steps, ["now", "a", "b"], **title),
         "needed": figures.samples_needed(cc.planning.samples_needed(problem, 0.1), **title),

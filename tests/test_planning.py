@@ -1,6 +1,7 @@
 """Plans in closed form, against recomputation from scratch and against brute force."""
 
 from itertools import permutations
+from threading import Event
 
 import numpy as np
 import pytest
@@ -55,7 +56,49 @@ def test_shapley_is_the_average_over_all_orders(seed):
     shares = planning.shapley(problem, n)
     assert shares.exact
     assert_allclose(shares.values, values, rtol=1e-8, atol=1e-12)
+    assert_allclose(shares.frame["share"], shares.values)
     assert shares.values.sum() == pytest.approx(shares.total)
+
+
+def test_what_an_agent_brings_to_others_is_told_apart_from_what_it_gets():
+    problem = random_problem(np.random.default_rng(4), d=5, m=4, shares=True)
+    n = 50
+
+    def saved(members, i):
+        return error_of(problem, [i], i, n) - error_of(problem, members, i, n)
+
+    others = np.zeros(4)
+    for order in permutations(range(4)):
+        for place, agent in enumerate(order):
+            before, after = order[:place], order[: place + 1]
+            others[agent] += sum(saved(after, i) - saved(before, i) for i in before) / 24
+    shares = planning.shapley(problem, n)
+    assert_allclose(shares.to_others, others, rtol=1e-8, atol=1e-12)
+    assert (shares.to_others <= shares.values + 1e-12).all()
+
+
+def test_who_knows_most_brings_most_to_others_and_who_knows_least_gains_most():
+    covariance = cc.covariance.equicorrelated(4, 0.5)
+    # Equal relations and noise; agent 0 has ten times the others' samples.
+    problem = cc.Problem(covariance, np.ones(4), 1.0, [range(4)] * 3, [10, 1, 1])
+    shares = planning.shapley(problem, 50)
+    assert shares.to_others.argmax() == 0
+    assert (shares.values - shares.to_others).argmin() == 0
+
+
+def test_shares_stopped_early_are_those_of_fewer_orders():
+    problem = random_problem(np.random.default_rng(7), d=4, m=13)
+    stop, seen = Event(), []
+
+    def look(share, partial):
+        seen.append((share, partial.orders))
+        if len(seen) == 3:
+            stop.set()
+
+    found = planning.shapley(problem, 50, orders=40, seed=1, progress=look, cancel=stop)
+    assert found.orders == 8
+    assert seen == [(2 / 20, 4), (3 / 20, 6), (4 / 20, 8)]
+    assert_allclose(found.values, planning.shapley(problem, 50, orders=8, seed=1).values)
 
 
 def test_equal_agents_have_equal_shares():
@@ -74,6 +117,8 @@ def test_sampled_shares_agree_with_exact_ones_within_their_error(monkeypatch):
     assert not sampled.exact
     assert sampled.values.sum() == pytest.approx(exact.total)
     assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.errors + 1e-12).all()
+    gap = np.abs(sampled.to_others - exact.to_others)
+    assert (gap < 4.5 * sampled.others_errors + 1e-12).all()
 
 
 @given(problems(max_features=5, max_agents=4))
@@ -151,19 +196,67 @@ def test_a_plan_is_greedy_and_its_errors_are_those_of_the_worlds():
     assert set(own["agent"][1:]) <= {2}
     full = cc.Problem(np.eye(2), [1, 1], 1.0, [[0, 1]])
     assert len(planning.plan_features(full, 10, 5)) == 1
+    stop, seen = Event(), []
+    stopped = planning.plan_features(
+        problem, 60, 3, progress=lambda share, part: (seen.append(len(part)), stop.set()),
+        cancel=stop,
+    )  # fmt: skip
+    assert seen == [2]
+    assert stopped.equals(plan.iloc[:2])
 
 
 @given(problems())
 def test_samples_needed_give_the_wanted_error(problem):
     wanted = 0.01 * problem.label_variance
     frame = planning.samples_needed(problem, wanted)
-    for i in range(problem.agents):
-        if not problem.sizes[i]:
-            continue
-        assert frame["alone"][i] == pytest.approx(cc.whatif.samples_alone(problem, i, wanted))
-        n = frame["together"][i] / problem.shares[i]
-        error = cc.bounds.error(problem, cc.bounds.gauss(problem), i) / n
-        assert error == pytest.approx(wanted, rel=1e-5)
+    for i in np.flatnonzero(problem.sizes > 0):
+        alone, together = frame["alone"][i], frame["together"][i]
+        assert alone == pytest.approx(cc.whatif.samples_alone(problem, i, wanted))
+        # At least what the leading order says, and never more than alone.
+        leading = cc.bounds.error(problem, cc.bounds.gauss(problem), i) / wanted
+        assert leading * problem.shares[i] <= together * (1 + 1e-9)
+        assert together <= alone
+        if together < alone:
+            error = planning.finite_errors(problem, together / problem.shares[i])[0, i]
+            assert error <= wanted * (1 + 1e-9)
+    # With very many samples the leading order is all there is.
+    leading = planning.Consortium(problem, 1e8).together
+    least = leading[problem.sizes > 0].min()
+    many = planning.samples_needed(problem, least)["together"]
+    assert_allclose(many, leading / least * 1e8 * problem.shares, rtol=1e-3)
+
+
+def test_finite_errors_of_one_agent_are_those_of_least_squares_to_second_order():
+    """Features only: an agent alone has no weights to get wrong."""
+    problem = cc.Problem(cc.covariance.equicorrelated(4, 0.3), np.ones(4), 1.0, [range(4)])
+    n = np.array([200.0, 1000.0])
+    freedom = n - 4
+    found = planning.finite_errors(problem, n)[:, 0] * (freedom - 4) / (freedom - 2)
+    # The correction is taken at the smaller rate, which is of third order.
+    assert_allclose(found, 4 / n * (1 + 5 / n), rtol=1e-3)
+    assert np.isinf(planning.finite_errors(problem, [8.0])).all()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [cc.Scenario(), cc.Scenario(d=8, m=5, rich=2, rich_size=6, size=4, spikes=1, seed=3)],
+    ids=["paper", "small"],
+)
+def test_samples_together_reach_the_wanted_error_in_simulation(scenario):
+    problem = scenario.problem()
+    world = planning.Consortium(problem, 1.0)
+    agent = int((world.alone / world.together).argmax())
+    size = int(problem.sizes.max()) + 20
+    wanted = float(planning.finite_errors(problem, size)[0, agent])
+    assert planning.samples_needed(problem, wanted)["together"][agent] == pytest.approx(
+        size, rel=0.01
+    )
+    curve = cc.simulate.error_curve(problem, [size], 800, ["collab"], target=agent, seed=1)
+    row = curve.frame.iloc[0]
+    error = (row["high"] - row["mean"]) / 1.96
+    # Third order is left out: a tenth, where the leading order is off by a quarter.
+    assert abs(row["mean"] - wanted) < 3 * error + 0.1 * wanted
+    assert world.together[agent] / size < row["mean"] - 3 * error
 
 
 def test_extra_samples_are_recomputation_with_other_shares():

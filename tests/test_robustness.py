@@ -391,3 +391,24 @@ def test_bad_input_is_named(arguments, word):
         robustness.curve(problem, **(usual | arguments))
     with pytest.raises(ValueError, match="size"):
         robustness.perturb(np.eye(2), np.eye(2), -1)
+
+
+def test_one_trial_has_a_break_even_but_no_interval():
+    problem = random_problem(np.random.default_rng(3), d=5, m=4)
+    one = robustness.curve(problem, 60, 1, "perturbed", [0.05, 0.2, 0.8, 2.0])
+    even = one.break_even
+    assert even.early is None
+    assert even.late is None
+
+
+def test_heavy_tails_are_every_features_own_whatever_the_covariance():
+    """Independent tails would be mixed away by the covariance; a common scale is not."""
+    law = robustness._law_of("tails", 2.0, None)
+    root = square_root(cc.covariance.equicorrelated(6, 0.8))
+    count = 200_000
+    x = law.white(np.random.default_rng(0), (count, 6)) @ root
+    unit = x / x.std(axis=0)
+    # A t of 7 degrees has no eighth moment, so the error is by blocks: 20 of them.
+    blocks = (unit**4).reshape(20, -1, 6).mean(axis=1) - 3
+    error = blocks.std(axis=0, ddof=1) / np.sqrt(20)
+    assert (np.abs(blocks.mean(axis=0) - 2.0) < 4.5 * error).all()

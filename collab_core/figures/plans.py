@@ -11,10 +11,10 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from .._checks import Array
-from .style import PALETTE, Trace, cut, feature_names, figure, log_axis, tick_step
+from .style import PALETTE, Trace, cut, faint, feature_names, figure, log_axis, tick_step
 
-#: From almost the page's own colour to the blue of COLLAB.
-BLUES = [[0.0, "#E6EEF4"], [1.0, "#0068A8"]]
+#: From almost the page's own colour, light or dark, to the blue of COLLAB.
+BLUES = [[0.0, "rgba(0, 119, 190, 0.07)"], [1.0, "rgba(0, 119, 190, 1)"]]
 
 #: Tiny errors as powers of ten: nobody reads 500µ as an error.
 SMALL = {"exponentformat": "power"}
@@ -37,7 +37,7 @@ def rises(
     names = _names(agents, "agent", len(values))
     hover = [[f"without {j}, {i}'s error rises by" for j in names] for i in names]
     return _shares_heatmap(
-        values, hover, (agents, agents), ("agent that leaves", "agent that is hurt"), title, height
+        values, hover, (agents, agents), ("agent that leaves", "whose error rises"), title, height
     )
 
 
@@ -69,6 +69,7 @@ def _shares_heatmap(
     """Shares of an error, columns then rows in ``names`` and ``texts``; blank where NaN."""
     cells = np.asarray(values, dtype=float)
     rows, columns = cells.shape
+    known = cells[~np.isnan(cells)]
     heatmap: Trace = {
         "type": "heatmap",
         # None, since NaN is not JSON.
@@ -77,7 +78,9 @@ def _shares_heatmap(
         "y": _ticks(names[1], rows),
         "text": [list(row) for row in hover],
         "colorscale": BLUES,
+        # Both ends, or Plotly would begin the scale at the smallest value.
         "zmin": 0,
+        "zmax": max(float(known.max(initial=0.0)), 1e-6),
         "colorbar": {"tickformat": ".1%", "thickness": 10, "outlinewidth": 0},
         "hoverongaps": False,
         "hovertemplate": "%{text} %{z:.2%}<extra></extra>",
@@ -92,27 +95,40 @@ def _shares_heatmap(
 
 
 def fair_shares(
-    values: ArrayLike,
-    errors: ArrayLike,
-    *,
-    title: str,
-    height: int = 460,
-    agents: Sequence[str] | None = None,
+    frame: pd.DataFrame, *, title: str, height: int = 460, agents: Sequence[str] | None = None
 ) -> go.Figure:
-    """Draw each agent's fair share of the gain as bars, largest first, with 95% error bars."""
-    shares, spread = np.asarray(values, dtype=float), np.asarray(errors, dtype=float)
-    order = np.argsort(-shares, kind="stable")
-    bars = _bars(
-        order + 1, shares[order], agents, [f"{share:.3g} of the error saved" for share in shares]
-    )
-    if spread.any():
-        bars["error_y"] = {"type": "data", "array": 1.96 * spread[order], "color": "#888888"}
+    """Draw fair shares (`planning.Shares.frame`), who brings most to others first.
+
+    A bar is a share: below, what an agent adds to others' models, above, what it gets for its own;
+    with 95% error bars where orders were sampled.
+    """
+    ordered = frame.sort_values("to_others", ascending=False, kind="stable")
+    own = frame["share"] - frame["to_others"]
+    said = [
+        f"share {row.share:.3g} of the error saved<br>{row.to_others:.3g} by what it brings to"
+        f" others, {row.share - row.to_others:.3g} by what it gets"
+        for row in frame.itertuples()
+    ]
+    lower = _bars(ordered["agent"], ordered["to_others"].to_numpy(dtype=float), agents, said)
+    upper = _bars(ordered["agent"], own[ordered.index].to_numpy(dtype=float), agents, said)
+    lower |= {"name": "brings to others"}
+    upper |= {
+        "name": "gets for itself",
+        "marker": {"color": faint(PALETTE["collab"].colour, 0.3)},
+    }
+    for bars, column in ((lower, "to_others_error"), (upper, "share_error")):
+        spread = ordered[column].to_numpy(dtype=float)
+        if spread.any():
+            bars["error_y"] = {
+                "type": "data", "array": 1.96 * spread, "color": "#888888", "thickness": 1.2,
+            }  # fmt: skip
     return figure(
-        [bars],
+        [lower, upper],
         title=title,
         height=height,
-        x=_ordered_axis("largest share first", agents),
+        x=_ordered_axis("who brings most first", agents),
         y={"title": {"text": "error saved, by fair share"}, **SMALL},
+        layout={"barmode": "stack"},
     )
 
 
@@ -170,7 +186,8 @@ def feature_gains(
     hover = [
         [f"{i} also sees {j}: error falls by" for j in columns] for i in _names(agents, "agent", m)
     ]
-    return _shares_heatmap(table, hover, (features, agents), ("feature", "agent"), title, height)
+    texts = ("feature (blank: seen already)", "agent")
+    return _shares_heatmap(table, hover, (features, agents), texts, title, height)
 
 
 def plan(frame: pd.DataFrame, names: Sequence[str], *, title: str, height: int = 440) -> go.Figure:
@@ -240,10 +257,25 @@ def budget(
         f"all of them here, errors fall by {row.fall:.3g} in sum<br>the plan gives {row.given:,.0f}"
         for row in frame.itertuples()
     ]
+    bars = _bars(ordered["agent"], ordered["fall"].to_numpy(dtype=float), agents, said)
+    chosen = ordered["given"].to_numpy(dtype=float) > 0
+    blue = PALETTE["collab"].colour
+    bars["marker"] = {"color": [blue if given else faint(blue, 0.3) for given in chosen]}
+    # Written on the bars, as far as there is room for numbers.
+    few = chosen.sum() <= 6
+    notes: list[dict[str, Any]] = [
+        {
+            "x": name, "y": float(row.fall), "text": f"{row.given:,.0f}", "showarrow": False,
+            "yanchor": "bottom", "font": {"size": 12},
+        }
+        for name, row in zip(bars["x"], ordered.itertuples(), strict=True)
+        if row.given > 0 and few
+    ]  # fmt: skip
     return figure(
-        [_bars(ordered["agent"], ordered["fall"].to_numpy(dtype=float), agents, said)],
+        [bars],
         title=title,
         height=height,
         x=_ordered_axis("most useful first", agents),
         y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero", **SMALL},
+        layout={"annotations": notes},
     )

@@ -156,10 +156,10 @@ def player(names: Sequence[str], active: int, what: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def faint(colour: str) -> str:
-    """A colour at a sixth of its strength, for bands."""
+def faint(colour: str, strength: float = 0.16) -> str:
+    """A colour at a part of its strength; a sixth, for bands, by default."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.16)"
+    return f"rgba({red},{green},{blue},{strength:g})"
 
 
 def feature_names(d: int) -> list[str]:

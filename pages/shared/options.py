@@ -48,7 +48,7 @@ def pick(
             disabled=disabled, **begin[widget], **extra,
         )  # fmt: skip
 
-    return _option(name, label, default, str, read, draw)
+    return _option(name, label, default, str, read, draw, words)
 
 
 def segments(
@@ -164,13 +164,15 @@ def _option(
     to_text: Callable[[Any], str],
     read: Callable[[str], Any],
     draw: Callable[[str, Any, Callable[[], None]], None] | None,
+    words: Callable[[Any], str] | None = None,
 ) -> Any:
     value = default
     if name in state.options():
         try:
             value = read(state.options()[name])
+            state.understood(name)
         except ValueError as problem:
-            state.wrong_option(name, f"{label}: {problem}; {to_text(default)} is used.")
+            state.wrong_option(name, f"{label}: {problem}; {(words or to_text)(default)} is used.")
     if to_text(value) != to_text(default):
         state.options_in_use()[name] = to_text(value)
     if draw is None or state.lesson().figure:

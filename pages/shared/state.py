@@ -109,6 +109,11 @@ def wrong_option(name: str, sentence: str) -> None:
         st.rerun()
 
 
+def understood(name: str) -> None:
+    """Note that a link's choice was possible: if it ceases to be, that is by a changed world."""
+    st.session_state.setdefault("unread", set()).discard(name)
+
+
 def options_in_use() -> dict[str, str]:
     """Those that this page has asked for in this run: they belong into its URL."""
     return st.session_state.setdefault("options-in-use", {})

@@ -14,6 +14,7 @@ from .apps import (
     assert_sound,
     compare,
     csv_frames,
+    figures_of,
     finished,
     open_page,
     run_snippet,
@@ -83,8 +84,6 @@ def test_snippets_print_the_figures_numbers(monkeypatch, part):
 def same_numbers(key, frame, found):
     if key == "helps":
         np.testing.assert_allclose(frame.drop(columns="agent"), found)
-    elif key == "shares":
-        np.testing.assert_allclose(frame["share"], found)
     else:
         compare(key, frame, found)
 
@@ -135,9 +134,81 @@ def test_the_words_are_the_numbers():
     app = open_page(PAGE, SMALL.to_query())
     assert f"Agent {hurt + 1} leans most on agent {leaver + 1}" in said(app)
     assert f"{matrix.max():.1%}" in said(app)
-    best = planning.next_features(problem, SMALL.n).sort_values("own", ascending=False).iloc[0]
+    shares = planning.shapley(problem, SMALL.n)
+    most = int(shares.to_others.argmax())
+    assert f"agent {most + 1} brings most to others" in said(app)
+    assert f"{shares.to_others[most] / shares.total:.1%} of all" in said(app)
+
+
+def test_what_to_measure_for_an_agent_itself():
+    problem = SMALL.problem()
+    gains = planning.next_features(problem, SMALL.n)
+    ordered = gains.sort_values("own_share", ascending=False)
+    best = ordered.iloc[0]
     app = open_page(PAGE, SMALL.to_query() | {"part": "measure", "whose": "own"})
     assert f"agent {int(best['agent'])} should see x{int(best['feature'])}" in said(app)
+    # The list goes down, by the numbers that are drawn.
+    listed = said(app).split("The best 5: ")[1].split(".\n")[0]
+    shares = [part.rsplit("(")[1].rstrip("%)") for part in listed.split("; ")]
+    assert shares == [f"{100 * share:.1f}" for share in ordered["own_share"].head(5)]
+    heatmap, plan = figures_of(app)
+    assert f"{best['own_share']:.1%}" in heatmap["layout"]["title"]["text"]
+    expected = planning.plan_features(problem, SMALL.n, 5, goal=int(best["agent"]) - 1)
+    fall = 1 - expected["error"].iloc[-1] / expected["error"].iloc[0]
+    assert (
+        f"agent {int(best['agent'])}'s error falls by {fall:.1%}" in plan["layout"]["title"]["text"]
+    )
+
+
+def test_a_heatmap_begins_at_nothing():
+    """An agent that helps little is pale, also where nobody helps less."""
+    app = open_page(PAGE, {"world": "census"})
+    heatmap = figures_of(app)[0]["data"][0]
+    values = [value for row in heatmap["z"] for value in row if value is not None]
+    assert (heatmap["zmin"], heatmap["zmax"]) == (0, pytest.approx(max(values)))
+    assert min(values) > 0.05 * max(values)
+
+
+def test_a_wanted_error_stays_while_the_world_changes():
+    for n in ("50", "100", "1000"):
+        app = open_page(PAGE, SMALL.to_query() | {"part": "samples", "error": "0.37", "n": n})
+        assert not app.info
+        assert "For an error of 0.37" in said(app)
+    app = open_page(PAGE, SMALL.to_query() | {"part": "samples", "error": "-1"})
+    assert "Put right" in app.info[0].value
+
+
+def test_what_is_alike_is_not_told_as_a_choice():
+    alike = {"d": "4", "m": "3", "missing": "independent", "p": "0"}
+    app = open_page(PAGE, alike)
+    assert "Whoever leaves" in said(app)
+    assert "all bring the same" in figures_of(app)[1]["layout"]["title"]["text"]
+    assert "help everywhere the same" in said(open_page(PAGE, alike | {"part": "samples"}))
+
+
+def test_too_few_samples_are_warned_of():
+    few = {"d": "8", "m": "4", "rich": "1", "rich_size": "8", "size": "3", "n": "5"}
+    for part in ("helps", "samples"):
+        assert "promise too much" in said(open_page(PAGE, few | {"part": part}))
+    # Agents that see nothing need no samples.
+    nothing = {"d": "6", "m": "4", "missing": "hub", "size": "0", "part": "samples"}
+    assert "promise too much" not in said(open_page(PAGE, nothing))
+
+
+def test_a_choice_that_another_world_does_not_have_is_dropped_without_a_word():
+    query = {"d": "12", "m": "12", "rich": "4", "rich_size": "9", "size": "6", "part": "robust"}
+    app = open_page(PAGE, query | {"judged": "8", "trials": "20"})
+    assert "agent 9's own model" in said(finished(app, "robust"))
+    app.segmented_control(key="option-world").set_value("census").run()
+    assert not app.info
+    assert "Illinois's own model" in said(finished(app, "robust"))
+
+
+@pytest.mark.parametrize("part", ["helps", "measure"])
+def test_the_largest_worlds_show_progress(part):
+    query = {"d": "46", "m": "40", "rich": "20", "rich_size": "30", "size": "20", "part": part}
+    app = open_page(PAGE, query | {"additions": "1"})
+    assert_sound(finished(app, part), least=2)
 
 
 def test_large_worlds_have_sampled_shares():
