@@ -1,10 +1,12 @@
 """Smooth losses: COLLAB exactly for squared loss, logistic fits against SciPy, brute force."""
 
+from threading import Event
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import check_grad, linprog, minimize
 
 import collab_core as cc
 from collab_core.estimate import NotEstimableError
@@ -19,7 +21,14 @@ from collab_core.smooth import (
     pooled,
     with_constant,
 )
-from collab_core.smooth.solver import Block, minimise, objective
+from collab_core.smooth.solver import (
+    Block,
+    CancelledError,
+    cancelled_by,
+    minimise,
+    objective,
+    separated,
+)
 
 from .worlds import problems, random_problem, raw_data
 
@@ -243,6 +252,20 @@ def test_over_own_features_the_proposal_is_weighted_imputed_regression():
     np.testing.assert_allclose(imputation(designs, labels, layout).theta, plain.theta, atol=1e-7)
 
 
+def test_a_ridge_anywhere_parts_the_proposal_from_imputed_regression():
+    """X'(y - p) = 0 only at a finite minimum: the theorem needs one for every agent."""
+    rng = RNG(8)
+    problem = random_problem(rng)
+    designs, labels = logistic_data(problem, 120, rng)
+    labels[0] = (designs[0][:, 1] > 0) * 1.0
+    fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
+    assert [bool(one.regularised) for one in fits] == [True] + [False] * (len(fits) - 1)
+    layout = Layout(problem.covariance, problem.views)
+    weights = [1 / one.loss for one in fits]
+    other = imputation(designs, labels, layout, weights=weights)
+    assert np.abs(collab(designs, fits, layout).theta - other.theta).max() > 0.01
+
+
 def test_everybody_seeing_everything_gives_back_one_fit_for_one_agent():
     rng = RNG(9)
     problem = cc.Problem(np.eye(3), [1.0, -1, 0.5], 1.0, [[0, 1, 2]])
@@ -262,15 +285,18 @@ def test_own_intercepts_are_everybodys_own_and_slopes_are_shared():
         for a, part in zip((-1.0, 0.0, 1.0), x, strict=True)
     ]
     designs = [with_constant(part) for part in x]
-    theta = pooled(designs, y, own_intercepts=True)
+    together = pooled(designs, y, own_intercepts=True)
+    theta = together.theta
     assert theta.shape == (5,)
+    assert not together.regularised
     dummies = np.concatenate(
         [np.column_stack([np.tile(np.eye(3)[i], (400, 1)), x[i]]) for i in range(3)]
     )
     plain = fit(dummies, np.concatenate(y), intercept=False)
     np.testing.assert_allclose(theta, plain.theta, atol=1e-7)
+    np.testing.assert_allclose(together.loss, plain.loss, rtol=1e-10)
     shared = pooled(designs, y)
-    assert shared.shape == (3,)
+    assert shared.theta.shape == (3,)
 
 
 # Attenuation -------------------------------------------------------------------------------------
@@ -378,10 +404,162 @@ def test_one_class_agents_get_an_intercept_and_are_left_out():
 
 def test_non_convergence_is_said():
     x = with_constant(np.linspace(-1, 1, 20)[:, None])
-    y = (x[:, 1] > 0) * 1.0
+    y = (x[:, 1] > -0.5) * 1.0
+    y[0] = 1
     found = minimise([Block(x[None], y[None], np.ones(1))], np.zeros((1, 2)), LOGISTIC,
-                     by_scipy=False)  # fmt: skip
+                     steps=1, by_scipy=False)  # fmt: skip
     assert not found.converged.any()
+    assert not found.separated.any()
+
+
+def by_counting(x, y):
+    """How many labels some direction puts strictly right without putting any wrong, by an LP."""
+    n, k = x.shape
+    margins = (2 * y - 1)[:, None] * x
+    found = linprog(
+        np.concatenate([np.zeros(k), -np.ones(n)]),
+        A_ub=np.hstack([-margins, np.eye(n)]),
+        b_ub=np.zeros(n),
+        bounds=[(None, None)] * k + [(0, 1)] * n,
+        method="highs",
+    )
+    return round(-found.fun)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "signal"), [(12, 2, 2), (30, 6, 2), (60, 5, 4), (60, 5, 8), (300, 2, 20)]
+)
+def test_a_ridge_answers_where_labels_are_separated_and_nowhere_else(n, k, signal):
+    """A hundred data sets in all, against a linear programme of another form."""
+    rng = RNG(n)
+    x = rng.standard_normal((20, n, k))
+    theta = rng.standard_normal((20, k))
+    theta *= signal / np.linalg.norm(theta, axis=1)[:, None]
+    p = 1 / (1 + np.exp(-np.einsum("bnk,bk->bn", x, theta)))
+    y = (rng.random((20, n)) < p) * 1.0
+    # A column that is 0 but for two samples is often separated in part only.
+    x[:, :, -1] *= np.arange(n) < 2
+    design = with_constant(x)
+    one = fit(design, y)
+    expected = [by_counting(*both) > 0 for both in zip(design, y, strict=True)]
+    two = ~one.one_class
+    np.testing.assert_array_equal(one.regularised[two], np.array(expected)[two])
+    # What has an end is brought there.
+    assert one.converged.all()
+    eta = (design @ one.theta[..., None])[..., 0]
+    slope = ((y - 1 / (1 + np.exp(-eta)))[..., None] * design).mean(axis=-2)
+    assert np.abs(slope[two & ~one.regularised]).max(initial=0.0) < 1e-8
+
+
+def test_separation_is_seen_behind_transforms():
+    """Two agents of whom each is separated by itself need not be together."""
+    x = with_constant(np.linspace(-1, 1, 20)[:, None])
+    up, down = (x[:, 1] > 0) * 1.0, (x[:, 1] < 0) * 1.0
+    eye = np.eye(2)
+
+    def blocks(*labels):
+        return [Block(x[None], y[None], np.ones(1), eye) for y in labels]
+
+    assert separated(blocks(up), np.ones(2))
+    assert separated(blocks(up, up), np.ones(2))
+    assert not separated(blocks(up, down), np.ones(2))
+    silent = Block(x[None], down[None], np.zeros(1), eye)
+    assert separated([*blocks(up), silent], np.ones(2))
+
+
+@pytest.mark.parametrize("attenuated", [False, True])
+def test_with_one_agent_a_column_of_zeros_changes_nothing(attenuated):
+    """As on census records: a level that nobody of the sample had, behind a T that rounds."""
+    rng = RNG(21)
+    covariance = cc.covariance.ar1(6, 0.7) * np.outer(*[[1, 2, 5, 0.1, 1, 1]] * 2)
+    problem = cc.Problem(covariance, np.ones(6), 1.0, [rng.permutation(6)])
+    x = rng.multivariate_normal(np.zeros(6), covariance, 80)
+    x[:, [2, 5]] = 0
+    design = with_constant(x[:, problem.views[0]])
+    y = (rng.random(80) < 1 / (1 + np.exp(-x @ problem.theta))) * 1.0
+    for intercept in ("shared", "own"):
+        layout = Layout(covariance, problem.views, intercept)
+        one = fit(design, y)
+        assert not one.regularised
+        found = collab([design], [one], layout, attenuated=attenuated)
+        assert found.converged
+        assert not found.regularised
+        np.testing.assert_allclose(found.local(0), one.theta, atol=1e-9)
+        np.testing.assert_allclose(imputation([design], [y], layout).local(0), one.theta, atol=1e-9)
+        # Also where the agent's own answer is a ridge's.
+        apart = fit(design, (design[:, 1] > 0) * 1.0)
+        assert apart.regularised
+        again = collab([design], [apart], layout, attenuated=attenuated)
+        assert not again.regularised
+        np.testing.assert_allclose(again.local(0), apart.theta, atol=1e-8)
+
+
+def test_a_ridge_at_the_server_is_said():
+    """Imputed data can be separated; agents' probabilities cannot."""
+    x = with_constant(np.linspace(-1, 1, 20)[:, None])
+    y = (x[:, 1] > 0) * 1.0
+    layout = Layout(np.eye(1), [[0]])
+    assert imputation([x], [y], layout).regularised
+    assert pooled([x], [y]).regularised
+    assert pooled([x, x], [y, y], own_intercepts=True).regularised
+    assert not collab([x], [fit(x, y)], layout).regularised
+    assert not naive([fit(x, y)], layout).regularised
+
+
+def test_what_only_those_left_out_see_is_not_made_up():
+    rng = RNG(22)
+    problem = cc.Problem(np.eye(4), np.ones(4), 1.0, [[0, 1, 2, 3], [0, 1], [1, 2], [0, 2]])
+    designs, labels = logistic_data(problem, 60, rng, (3,))
+    # Interpolated, by squared loss; as by the linear COLLAB.
+    data = [(x[0, :, 1:], rng.standard_normal(60)) for x in designs]
+    data[0] = (data[0][0][:4], data[0][1][:4])
+    moments = [cc.Moments.from_arrays(x, y) for x, y in data]
+    said = "feature 3 is seen by no agent that takes part"
+    with pytest.raises(NotEstimableError, match=said):
+        cc.estimators.collab(moments, problem.views, problem.covariance)
+    fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
+    with pytest.raises(NotEstimableError, match=said):
+        collab([x for x, _ in data], fits, Layout(np.eye(4), problem.views, "none"), SQUARED)
+    # One class in one trial of three.
+    labels[0][1] = 1
+    fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
+    with pytest.raises(NotEstimableError, match=said):
+        collab(designs, fits, Layout(np.eye(4), problem.views))
+    rest = [one[[0, 2]] for one in designs]
+    fits = [fit(x, y[[0, 2]]) for x, y in zip(rest, labels, strict=True)]
+    assert collab(rest, fits, Layout(np.eye(4), problem.views)).converged.all()
+
+
+def test_one_class_with_an_intercept_of_its_own_is_left_out_of_pooled_fits_too():
+    rng = RNG(23)
+    problem = cc.Problem(np.eye(2), [1.0, 1.0], 1.0, [[0, 1]] * 3)
+    designs, labels = logistic_data(problem, 50, rng, (2,))
+    labels[2][1] = 1
+    layout = Layout(problem.covariance, problem.views, "own")
+    found = imputation(designs, labels, layout)
+    assert found.left_out.tolist() == [[False] * 3, [False, False, True]]
+    assert found.converged.all()
+    assert not found.regularised.any()
+    np.testing.assert_allclose(found.theta[1, 2], np.log(50.5 / 0.5))
+    two = Layout(problem.covariance, problem.views[:2], "own")
+    others = imputation(designs[:2], labels[:2], two)
+    np.testing.assert_allclose(found.theta[1, 3:], others.theta[1, 2:], atol=1e-7)
+    assert np.abs(found.theta[0, 3:] - others.theta[0, 2:]).max() > 1e-3
+    np.testing.assert_allclose(
+        pooled(designs, labels, own_intercepts=True).theta, found.theta, atol=1e-7
+    )
+
+
+def test_cancelling_ends_a_solver_within_a_step():
+    x = with_constant(np.linspace(-1, 1, 20)[:, None])
+    y = (np.abs(x[:, 1]) > 0.5) * 1.0
+    event = Event()
+    with cancelled_by(event):
+        fit(x, y)
+        event.set()
+        with pytest.raises(CancelledError):
+            fit(x, y)
+    fit(x, y)
 
 
 def test_inputs_are_not_changed_and_wrong_ones_are_named():

@@ -11,9 +11,19 @@ import pytest
 
 import collab_core as cc
 from collab_core.census import Choice, People, Study, paper_views
-from collab_core.smooth import METHODS, Settings, World, curves, models_of_agent, travel_curve
+from collab_core.smooth import (
+    METHODS,
+    Settings,
+    World,
+    curves,
+    fit,
+    models_of_agent,
+    travel_curve,
+    with_constant,
+)
 from collab_core.smooth.__main__ import main
 from collab_core.smooth.measures import (
+    Part,
     accuracy,
     calibration_error,
     log_loss,
@@ -21,9 +31,11 @@ from collab_core.smooth.measures import (
     overconfidence,
     paired,
     reliability,
+    trouble_of,
 )
+from collab_core.smooth.solver import CancelledError, cancelled_by
 from collab_core.smooth.travel import label
-from collab_core.smooth.worlds import _checked, _chunk
+from collab_core.smooth.worlds import Data, Step, _at, _checked, _chunk
 
 from .bureau import records
 
@@ -213,7 +225,9 @@ def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():
 
 def test_models_of_one_data_set():
     world = World(SMALL.problem(), 2.0)
-    frame = models_of_agent(world, 20_000, 0, ("local", "collab", "full_data"), seed=1)
+    found = models_of_agent(world, 20_000, 0, ("local", "collab", "full_data"), seed=1)
+    assert found.trouble.all_plain
+    frame = found.frame
     assert frame["name"].tolist()[0] == "intercept"
     assert len(frame) == 1 + world.problem.sizes[0]
     # Its own fit at large n is near its limit, which is not the linear transform of the truth.
@@ -221,6 +235,61 @@ def test_models_of_one_data_set():
     assert near < 0.12
     assert np.abs(frame["full_data"] - frame["best"]).max() < 0.12
     assert (np.abs(frame["best"]) <= np.abs(frame["plain"]) + 1e-12).all()
+
+
+def test_ridge_answers_are_counted_by_method_and_target():
+    """Newcomers and everybody's samples together may be separated where no agent is."""
+    world = World(SMALL.problem(), 4.0)
+    found = curves(world, [16], 10, ["full", 3], seed=1)
+    for target, curve in found.items():
+        trouble = curve.trouble[16]
+        assert trouble.fits == 80
+        assert set(trouble.ridge) == set(METHODS)
+        assert trouble.ridge["collab"] == trouble.ridge["naive_collab"] == 0
+        frame = curve.frame()
+        assert trouble_of(frame)[16] == trouble, target
+    # The newcomer sees all six features, the agent three.
+    assert found["full"].trouble[16].ridge["local"] > found[3].trouble[16].ridge["local"] > 0
+    assert not found["full"].trouble[16].all_plain
+    plan = _checked(world, [16], 10, ["full"], METHODS, 1, None)
+    data = Data.draw(plan, 0)
+    x, y = data.newcomer
+    newcomer = fit(with_constant(x), y)
+    assert found["full"].trouble[16].ridge["local"] == newcomer.regularised.sum()
+    assert models_of_agent(world, 16, 3, seed=1).trouble.regularised > 0
+
+
+def test_what_fails_in_some_trials_has_no_average():
+    """The one agent who sees everything has one class in some trials: no model of all there."""
+    scenario = cc.Scenario(d=6, m=4, missing="hub", size=2, seed=0)
+    curve = curves(World(scenario.problem(), 2.0, -2.0), [8], 60, ["full"], ["collab", "local"])
+    found = curve["full"]
+    assert "seen by no agent that takes part" in found.notes["collab", 8]
+    assert found.mean("collab", 8) is None
+    assert found.mean("local", 8) is not None
+
+
+def test_stopping_leaves_no_n_with_some_methods_only():
+    """Cancelled while methods are fitted: what is kept is still paired."""
+    cancel = Event()
+    world = World(SMALL.problem(), 1.0)
+    plan = _checked(world, [20, 40], 4, ["full"], METHODS, 0, None)
+    data = Data.draw(plan, 0)
+
+    class Late(Step):
+        def model(self, method, target):
+            if self.n == 40 and method == "local":
+                cancel.set()
+            return super().model(method, target)
+
+    part = Part()
+    with cancelled_by(cancel):
+        part.take(_at(plan, Late(data, 20, {}))["full"])
+        with pytest.raises(CancelledError):
+            _at(plan, Late(data, 40, {}))
+    assert {n for _, _, n in part.values} == {20}
+    assert not _chunk(plan, 0, cancel)["full"].values
+    assert models_of_agent(world, 20, 0, cancel=cancel) is None
 
 
 def test_wrong_arguments_are_named():
@@ -278,6 +347,19 @@ def test_travel_time_on_made_up_people(tmp_path):
     assert curve.mean("full_data", 600) < ignorance
 
 
+def test_one_state_is_not_ahead_of_itself(tmp_path):
+    """Rare levels are absent from the sample: the server must not make anything of them."""
+    people, _ = made_up(tmp_path, 3000)
+    study = study_of(people, ("IL",), "IL", own=True)
+    curve = travel_curve(people, study, [60, 200], 3, ["collab", "local"], seed=1)
+    for n in (60, 200):
+        np.testing.assert_allclose(
+            curve.values["log_loss", "collab", n], curve.values["log_loss", "local", n], rtol=1e-8
+        )
+        assert curve.compare("collab", "local", n) == 0
+        assert curve.trouble[n].ridge["collab"] == 0
+
+
 def test_travel_time_is_the_same_for_one_seed_and_says_what_is_wrong(tmp_path):
     people, path = made_up(tmp_path, 2000)
     study = study_of(people, ("CA", "IL"), "IL")
@@ -302,6 +384,12 @@ def test_the_command_writes_the_table_that_the_page_reads(tmp_path, capsys):
     stored = pd.read_csv("data/travel_logistic_2024.csv")
     assert table.columns.tolist() == stored.columns.tolist()
     assert set(table["model"]) == {"all", "own"}
+    # What went wrong is in the table, so that the page can say it of a stored run.
+    kept = stored[(stored["measure"] == "log_loss") & (stored["model"] == "all")]
+    trouble = trouble_of(kept)
+    assert set(trouble) == set(kept["n"])
+    assert all(found.fits == 100 for found in trouble.values())
+    assert all(found.ridge["collab"] == 0 for found in trouble.values())
     assert main([str(tmp_path / "none.csv"), "--states", "CA", "--out", str(out)]) == 1
     assert capsys.readouterr().err
 

@@ -24,6 +24,9 @@ BINS = 10
 
 NUMBERS = ("mean", "low", "high", "gap", "gap_low", "gap_high", "best")
 
+#: Columns of a table that say what went wrong: of all agents' own fits, and of the row's method.
+COUNTS = ("fits", "fits_ridge", "fits_one_class", "fits_stuck", "ridge", "stuck")
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -136,26 +139,55 @@ class Trouble:
     Attributes
     ----------
     fits : int
-        Local fits.
-    regularised, one_class : int
-        Those without a finite best model, and those with labels of one class.
+        The agents' own fits.
+    regularised, one_class, unfinished : int
+        Those without a finite best model, those with labels of one class, and those that did not
+        converge even with a ridge.
+    ridge : dict
+        By method, answers that are themselves a ridge's (or an intercept, for labels of one class).
     stuck : dict
-        By method, aggregates that did not converge.
+        By method, answers that did not converge.
     """
 
     fits: int = 0
     regularised: int = 0
     one_class: int = 0
+    unfinished: int = 0
+    ridge: Mapping[str, int] = field(default_factory=dict)
     stuck: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def all_plain(self) -> bool:
+        """Whether every agent's own fit is the finite minimum of its loss."""
+        return not (self.regularised or self.one_class or self.unfinished)
+
     def __add__(self, other: Trouble) -> Trouble:
-        keys = {**self.stuck, **other.stuck}
         return Trouble(
             self.fits + other.fits,
             self.regularised + other.regularised,
             self.one_class + other.one_class,
-            {key: self.stuck.get(key, 0) + other.stuck.get(key, 0) for key in keys},
+            self.unfinished + other.unfinished,
+            _sum(self.ridge, other.ridge),
+            _sum(self.stuck, other.stuck),
         )
+
+
+def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {key: one.get(key, 0) + other.get(key, 0) for key in {**one, **other}}
+
+
+def trouble_of(frame: pd.DataFrame) -> dict[int, Trouble]:
+    """`Curve.trouble` again, of a frame of one measure."""
+    found = {}
+    for n in sorted({int(n) for n in frame["n"]}):
+        rows = frame[frame["n"] == n]
+        fits = [int(rows[name].iloc[0]) for name in COUNTS[:4]]
+        ridge, stuck = (
+            {str(key): int(count) for key, count in zip(rows["method"], rows[name], strict=True)}
+            for name in COUNTS[4:]
+        )
+        found[n] = Trouble(fits[0], fits[1], fits[2], fits[3], ridge, stuck)
+    return found
 
 
 @dataclass(frozen=True)
@@ -252,7 +284,9 @@ class Curve:
 
         Columns ``n``, ``method``, ``mean``, ``low`` and ``high`` (95% interval of the mean over
         trials), ``gap``, ``gap_low`` and ``gap_high`` (to "local", by paired trials), ``best``
-        (<NA> where not known), ``trials`` and ``note``.
+        (<NA> where not known), ``trials``, ``note``, and counts of what went wrong (see `Trouble`):
+        ``fits`` of all agents with ``fits_ridge``, ``fits_one_class`` and ``fits_stuck`` of them,
+        and ``ridge`` and ``stuck`` of the method's own ``trials`` answers.
         """
         choice("measure", measure, tuple(MEASURES))
         rows = []
@@ -269,6 +303,12 @@ class Curve:
                 row["best"] = self.best.get(measure, pd.NA)
                 row["trials"] = int(found.size)
                 row["note"] = self.notes.get((method, n), "")
+                said = self.trouble.get(n, Trouble())
+                counts = (
+                    said.fits, said.regularised, said.one_class, said.unfinished,
+                    said.ridge.get(method, 0), said.stuck.get(method, 0),
+                )  # fmt: skip
+                row |= dict(zip(COUNTS, counts, strict=True))
                 rows.append(row)
         return pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Float64"))
 
@@ -276,7 +316,7 @@ class Curve:
         """All measures' frames in one, with a first column ``measure``."""
         return pd.concat(
             [self.frame(key).assign(measure=key) for key in MEASURES], ignore_index=True
-        )[["measure", "n", "method", *NUMBERS, "trials", "note"]]
+        )[["measure", "n", "method", *NUMBERS, "trials", "note", *COUNTS]]
 
     def reliability_frame(self, n: int) -> pd.DataFrame:
         """Reliability at n, a row per method and bin that has test samples.
@@ -319,6 +359,13 @@ class Part:
             self.values[measure, method, n] = values
         self.bins[method, n] = sums.sum(axis=0)
 
+    def take(self, other: Part) -> None:
+        """Add what another part found, at other n."""
+        self.values |= other.values
+        self.bins |= other.bins
+        self.trouble |= other.trouble
+        self.notes |= other.notes
+
 
 def gathered(
     parts: Mapping[int, Part],
@@ -330,7 +377,11 @@ def gathered(
     trials: int,
     partial: bool,
 ) -> Curve:
-    """Put chunks together, in their order whatever order they finished in."""
+    """Put chunks together, in their order whatever order they finished in.
+
+    What could not be had in some trials is left out of all: an average over the rest would be one
+    over chosen trials.
+    """
     values: dict[tuple[str, str, int], list[Array]] = {}
     bins: dict[tuple[str, int], Array] = {}
     trouble: dict[int, Trouble] = {}
@@ -344,6 +395,8 @@ def gathered(
         for n, said in part.trouble.items():
             trouble[n] = trouble.get(n, Trouble()) + said
         notes |= part.notes
+    values = {key: found for key, found in values.items() if key[1:] not in notes}
+    bins = {key: sums for key, sums in bins.items() if key not in notes}
     return Curve(
         target=target,
         sample_sizes=sample_sizes,

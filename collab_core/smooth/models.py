@@ -7,10 +7,11 @@ What is exact, for any data:
 
 - with squared loss this is COLLAB, with Algorithm 1's weights if the expectation is over the
   agents' own features;
-- with log-loss over the agents' own features it is logistic regression on everybody's imputed
-  data, agent i's samples weighted by 1 over its training loss: an agent's own fit satisfies
-  ``X_i'(y_i - p_i) = 0``, so the server's gradient is the same with its probabilities p_i as with
-  its labels. (For squared loss this is RW-Imputation.)
+- with log-loss over the agents' own features, where every agent's own fit is finite (no ridge, no
+  agent left out), it is logistic regression on everybody's imputed data, agent i's samples weighted
+  by 1 over its training loss: such a fit satisfies ``X_i'(y_i - p_i) = 0``, so the server's
+  gradient is the same with its probabilities p_i as with its labels. (For squared loss this is
+  RW-Imputation.) A ridge's answer does not satisfy it, and the two part.
 
 What is heuristic: the linear ``T_i`` for a model that is not linear. Who does not see a feature
 averages over it, and averaging flattens a logistic curve; `collab` with ``attenuated=True``
@@ -29,9 +30,9 @@ from scipy.special import logit
 from .._checks import Array, agent_index, choice, finite_array, positive
 from ..estimate import NotEstimableError
 from ..geometry import Geometry
-from ..views import ViewsLike
+from ..views import ViewsLike, require_seen
 from .losses import LOGISTIC, Loss
-from .solver import RUNAWAY, STEPS, Block, Solution, local_coefficients, minimise
+from .solver import STEPS, Block, local_coefficients, minimise, settle
 
 #: Strength of the ridge where a fit has no end: every coefficient, at unit variance of its
 #: feature, as if drawn from a standard normal law.
@@ -54,12 +55,13 @@ class Fit:
     loss : array, shape (...)
         Mean training loss, without any penalty.
     regularised : boolean array, shape (...)
-        Where no finite model is best (separated classes, or columns that are a class's alone),
-        and a ridge answers instead.
+        Where no finite model is best (separated classes, or columns that are a class's alone), or
+        none was found, and a ridge answers instead.
     one_class : boolean array, shape (...)
         Where all labels are equal: the answer is the intercept alone.
     exact : boolean array, shape (...)
         Where the training loss is 0 but for rounding, so that a weight of 1 over it is infinite.
+    converged : boolean array, shape (...)
     n : int
     """
 
@@ -68,6 +70,7 @@ class Fit:
     regularised: NDArray[np.bool_]
     one_class: NDArray[np.bool_]
     exact: NDArray[np.bool_]
+    converged: NDArray[np.bool_]
     n: int
 
     def of(self, place: int) -> Fit:
@@ -78,6 +81,7 @@ class Fit:
             self.regularised[place],
             self.one_class[place],
             self.exact[place],
+            self.converged[place],
             self.n,
         )
 
@@ -127,22 +131,16 @@ def fit(
     if loss.classes:
         one_class = np.asarray(target.min(axis=-1) == target.max(axis=-1))
     theta, regularised = np.zeros((count, k)), np.zeros(count, dtype=bool)
+    converged = np.ones(count, dtype=bool)
     rows = np.flatnonzero(~one_class)
     if rows.size and k:
         block = Block(flat, target, np.ones(count)).of(rows)
-        found = minimise([block], begin[rows], loss, by_scipy=False)
-        theta[rows], regularised[rows] = found.theta, ~found.converged
-        again = rows[~found.converged]
-        if again.size:
-            block = Block(flat, target, np.ones(count)).of(again)
-            penalty = ridge * flat[again].var(axis=-2) / n
-            if not intercept:
-                penalty = ridge * (flat[again] ** 2).mean(axis=-2) / n
-            theta[again] = minimise([block], np.zeros((again.size, k)), loss, penalty).theta
+        size = flat.var(axis=-2) if intercept else (flat**2).mean(axis=-2)
+        found = settle([block], begin[rows], loss, (ridge * size / n)[rows])
+        theta[rows], regularised[rows] = found.theta, found.regularised
+        converged[rows] = found.converged
     if intercept:
-        # As if half a sample of each class had been added: 0 or 1 would be certainty.
-        share = (target[one_class].sum(axis=-1) + 0.5) / (n + 1)
-        theta[one_class, 0] = logit(share)
+        theta[one_class, 0] = _half_a_sample(target[one_class])
     eta = (flat @ theta[..., None])[..., 0]
     trained = loss.value(target, eta).mean(axis=-1)
     ignorant = loss.value(target, np.zeros_like(eta)).mean(axis=-1)
@@ -152,8 +150,14 @@ def fit(
         regularised.reshape(leading),
         one_class.reshape(leading),
         np.asarray(trained <= NO_LOSS * ignorant).reshape(leading),
+        converged.reshape(leading),
         n,
     )
+
+
+def _half_a_sample(labels: Array) -> Array:
+    """Log-odds as if half a sample of each class had been added: 0 or 1 would be certainty."""
+    return np.asarray(logit((labels.sum(axis=-1) + 0.5) / (labels.shape[-1] + 1)))
 
 
 class Layout:
@@ -232,6 +236,8 @@ class Aggregate:
     converged : boolean array, shape (...)
     left_out : boolean array, shape (..., m)
         Agents that took no part.
+    regularised : boolean array, shape (...)
+        Where no finite theta is best, or none was found, and a ridge on all slopes answers instead.
     """
 
     theta: Array
@@ -239,6 +245,7 @@ class Aggregate:
     attenuated: bool
     converged: NDArray[np.bool_]
     left_out: NDArray[np.bool_]
+    regularised: NDArray[np.bool_]
 
     def local(self, agent: int) -> Array:
         """Agent i's model of its own design, shape (..., k_i)."""
@@ -282,6 +289,11 @@ def collab(
     Aggregate
         Agents with labels of one class, or without any training loss (their weight would be
         infinite), take no part.
+
+    Raises
+    ------
+    NotEstimableError
+        If some feature is seen by no agent that takes part, as in `estimators.collab`.
     """
     losses = [one.corrected_loss if correction else one.loss for one in fits]
     takes_part = [~one.one_class & ~one.exact for one in fits]
@@ -319,6 +331,9 @@ def imputation(
     ``x'T_i theta`` is the linear predictor of the imputed features ``T_i'x``, so nothing need be
     imputed. It needs all data in one place.
 
+    An agent with labels of one class and an intercept of its own says nothing of the slopes (its
+    intercept alone would explain it all): it is left out, and gets the intercept of `fit`.
+
     Parameters
     ----------
     designs : list of arrays, shape (..., n_i, k_i)
@@ -333,7 +348,14 @@ def imputation(
         else [np.broadcast_to(finite_array("weights", w), y.shape[:-1])
               for w, y in zip(weights, targets, strict=True)]
     )  # fmt: skip
-    return _aggregate(designs, targets, given, layout, loss, False, start)
+    if not (loss.classes and layout.intercept == "own"):
+        return _aggregate(designs, targets, given, layout, loss, False, start)
+    single = [y.min(axis=-1) == y.max(axis=-1) for y in targets]
+    given = [np.where(one, 0.0, weight) for one, weight in zip(single, given, strict=True)]
+    found = _aggregate(designs, targets, given, layout, loss, False, start)
+    for i, (one, y) in enumerate(zip(single, targets, strict=True)):
+        found.theta[..., i] = np.where(one, _half_a_sample(y), found.theta[..., i])
+    return found
 
 
 def naive(fits: Sequence[Fit], layout: Layout) -> Aggregate:
@@ -352,7 +374,8 @@ def naive(fits: Sequence[Fit], layout: Layout) -> Aggregate:
             total[..., i] = one.theta[..., 0]
         elif layout.intercept == "shared":
             total[..., 0] += share[..., 0] * one.theta[..., 0]
-    return Aggregate(total, _Naive(layout), False, np.ones(counts.shape, dtype=bool), ~part)
+    yes = np.ones(counts.shape, dtype=bool)
+    return Aggregate(total, _Naive(layout), False, yes, ~part, ~yes)
 
 
 class _Naive(Layout):
@@ -375,8 +398,10 @@ def pooled(
     *,
     own_intercepts: bool = False,
     start: ArrayLike | None = None,
-) -> Array:
-    """Fit everybody's samples of the same features together: the ceiling, were nothing missing.
+) -> Fit:
+    """Fit everybody's samples of the same features together: with all features, the ceiling.
+
+    With those of one agent it is no ceiling: the others' features tell of its own.
 
     Parameters
     ----------
@@ -388,16 +413,30 @@ def pooled(
 
     Returns
     -------
-    array, shape (..., 1 + k), or (..., m + k) with own intercepts
-        Coefficients.
+    Fit
+        Of 1 + k coefficients, or of m + k with own intercepts.
     """
     if not own_intercepts:
         x = np.concatenate([finite_array("designs", part, copy=None) for part in designs], axis=-2)
         y = np.concatenate([finite_array("labels", part, copy=None) for part in labels], axis=-1)
-        return fit(x, y, loss, start=start).theta
+        return fit(x, y, loss, start=start)
     k = np.shape(designs[0])[-1] - 1
     layout = Layout(np.eye(k), [np.arange(k)] * len(designs), "own")
-    return imputation(designs, labels, layout, loss, start=start).theta
+    found = imputation(designs, labels, layout, loss, start=start)
+    parts = [
+        loss.value(np.asarray(y), (x @ found.local(i)[..., None])[..., 0])
+        for i, (x, y) in enumerate(zip(_designs(designs, layout), labels, strict=True))
+    ]
+    trained = np.concatenate(parts, axis=-1)
+    return Fit(
+        found.theta,
+        trained.mean(axis=-1),
+        found.regularised,
+        np.zeros_like(found.regularised),
+        np.zeros_like(found.regularised),
+        found.converged,
+        trained.shape[-1],
+    )
 
 
 def _aggregate(
@@ -415,8 +454,7 @@ def _aggregate(
     leading = np.broadcast_shapes(*(weight.shape for weight in weights))
     p, count = layout.parameters, int(np.prod(leading))
     used = np.stack([np.broadcast_to(w, leading).reshape(-1) for w in weights], axis=-1) > 0
-    if not used.any(axis=-1).all():
-        raise NotEstimableError("no agent can take part: all labels are of one class, or separated")
+    _require_coverage(used, layout)
     blocks = []
     for i, (x, target, weight) in enumerate(zip(checked, targets, weights, strict=True)):
         if not used[:, i].any():
@@ -438,40 +476,58 @@ def _aggregate(
     if attenuated and start is None:
         # From the plain aggregate: the attenuated objective is not convex.
         plain = [Block(b.x, b.target, b.weight, b.transform) for b in blocks]
-        begin = minimise(plain, begin, loss).theta
-    found = _with_ridge(blocks, begin, loss, layout)
+        begin = minimise(plain, begin, loss, by_scipy=False, unit=_unit(layout)).theta
+    samples = sum(block.target.shape[-1] for block in blocks)
+    scale = np.zeros(p)
+    scale[layout.constants :] = np.diagonal(layout.geometry.covariance)
+    # A direction of which the samples say next to nothing can run away while all agents'
+    # predictors stay finite (attenuated they are bounded).
+    far = np.zeros((p, p))
+    far[layout.constants :, layout.constants :] = layout.geometry.covariance
+    found = settle(
+        blocks,
+        begin,
+        loss,
+        RIDGE * scale / samples,
+        # Gauss-Newton's last steps for attenuated transforms are not quadratic.
+        steps=4 * STEPS if attenuated else STEPS,
+        unit=_unit(layout),
+        spread=far if loss.classes else None,
+    )
     return Aggregate(
         found.theta.reshape(*leading, p),
         layout,
         attenuated,
         found.converged.reshape(leading),
         ~used.reshape(*leading, layout.agents),
+        found.regularised.reshape(leading),
     )
 
 
-def _with_ridge(blocks: list[Block], start: Array, loss: Loss, layout: Layout) -> Solution:
-    """Solve, with a ridge for those problems that have no finite end of their own."""
-    # Gauss-Newton's last steps for attenuated transforms are not quadratic.
-    steps = 4 * STEPS if blocks[0].spread is not None else STEPS
-    found = minimise(blocks, start, loss, steps=steps, by_scipy=not loss.classes)
-    converged = found.converged
-    if loss.classes:
-        # A direction of which the samples say next to nothing can run away while all agents'
-        # predictors stay finite (census: a level that nobody who was asked had).
-        slopes = found.theta[:, layout.constants :]
-        spread = ((slopes @ layout.geometry.covariance) * slopes).sum(axis=-1)
-        converged = converged & (spread <= RUNAWAY**2)
-    rows = np.flatnonzero(~converged)
-    if rows.size == 0:
-        return found
-    some = [block.of(rows) for block in blocks]
-    samples = sum(block.target.shape[-1] for block in blocks)
-    scale = np.zeros(layout.parameters)
-    scale[layout.constants :] = np.diagonal(layout.geometry.covariance)
-    again = minimise(some, np.zeros_like(found.theta[rows]), loss, RIDGE * scale / samples)
-    theta, value, converged = found.theta.copy(), found.value.copy(), converged.copy()
-    theta[rows], value[rows], converged[rows] = again.theta, again.value, again.converged
-    return Solution(theta, value, converged)
+def _unit(layout: Layout) -> Array:
+    """Size of what a parameter multiplies: 1 for intercepts, deviations of features, shape (p,)."""
+    deviations = np.sqrt(np.diagonal(layout.geometry.covariance))
+    return np.concatenate([np.ones(layout.constants), deviations])
+
+
+def _require_coverage(used: NDArray[np.bool_], layout: Layout) -> None:
+    """Refuse problems in which a feature is seen only by agents that take no part.
+
+    ``used`` has shape (B, m). Where one problem of a stack is refused, all are.
+    """
+    if not used.any(axis=-1).all():
+        raise NotEstimableError(
+            "no agent can take part: all labels are of one class, or fitted without loss"
+        )
+    views, d = layout.geometry.views, layout.geometry.dimension
+    for pattern in np.unique(used, axis=0):
+        if not pattern.all():
+            require_seen(
+                [views[i] for i in np.flatnonzero(pattern)],
+                d,
+                why=" that takes part (others have labels of one class, or fit without loss)",
+                error=NotEstimableError,
+            )
 
 
 def _designs(designs: Sequence[ArrayLike], layout: Layout) -> list[Array]:

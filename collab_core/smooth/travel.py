@@ -1,9 +1,11 @@
 """More than twenty minutes to work: states as agents, on person records, by logistic regression.
 
-The label is folktables' own for its ACSTravelTime task, among people who have a travel time. Sums
+The label is folktables' own for its ACSTravelTime task, on another population: folktables keeps
+people without a travel time (who work at home) and labels them 0, here they are left out. Sums
 cannot give a logistic fit, so this needs records (`collab_core.census.People`). Features are
-centred within each state's own sample and scaled by pooled deviations, as in `census.study`; every
-state keeps an intercept of its own, and only slopes are learnt together.
+centred within each state's own sample and scaled by pooled deviations, as in `census.study`; the
+covariance behind ``T_i`` is that of all training records, whatever n. Every state keeps an
+intercept of its own, and only slopes are learnt together.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from ..estimate import NotEstimableError
 from ..simulate import HasSubmit, run_chunks
 from .measures import Curve, Part, Trouble, gathered
 from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant
+from .solver import CancelledError, cancelled_by, check_cancelled
 from .worlds import METHODS
 
 #: Minutes above which the label is 1.
@@ -73,7 +76,7 @@ def travel_curve(
         Drawn without replacement; along the grid the same people and more.
     methods : list of str
         As in `worlds.curves`. "local" is the target's own people, with all questions where the
-        model of all is wanted; "full_data" everybody's people asked all of them.
+        model of all is wanted; "full_data" everybody's people asked the same.
     """
     plan = _checked(people, study, sample_sizes, trials, methods, seed)
 
@@ -137,32 +140,38 @@ def _table(plan: _Plan, source: Mapping[str, tuple[Array, Array]], state: str,
 def _trial(plan: _Plan, index: int, cancel: Event | None) -> Part:
     part = Part()
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index,)))
-    states, study = plan.study.choice.states, plan.study
-    with single_threaded_blas():
+    with single_threaded_blas(), cancelled_by(cancel):
         drawn = [
             _table(plan, plan.people.by_state, state, rng.choice(
                 len(plan.people.by_state[state][1]), plan.sample_sizes[-1], replace=False))
-            for state in states
+            for state in plan.study.choice.states
         ]  # fmt: skip
-        test, truth = _table(plan, plan.people.tests, study.choice.target, slice(None))
+        tests = _table(plan, plan.people.tests, plan.study.choice.target, slice(None))
         starts: dict[object, Array] = {}
-        for n in plan.sample_sizes:
-            if cancel is not None and cancel.is_set():
-                return part
-            step = _Step(plan, [(x[:n], y[:n]) for x, y in drawn], starts)
-            for method in plan.methods:
-                try:
-                    model = step.model(method)
-                except NotEstimableError as reason:
-                    part.notes[method, n] = str(reason)
-                    continue
-                eta = (
-                    model[0]
-                    + (test - step.means[study.target])[:, study.target_columns] @ (model[1:])
-                )
-                part.add(method, n, eta[None], truth[None])
-            part.trouble[n] = step.trouble()
+        try:
+            for n in plan.sample_sizes:
+                step = _Step(plan, [(x[:n], y[:n]) for x, y in drawn], starts)
+                # An n counts when all methods are through: comparisons are paired.
+                part.take(_at(plan, step, n, *tests))
+        except CancelledError:
+            return part
     part.finished = True
+    return part
+
+
+def _at(plan: _Plan, step: _Step, n: int, test: Array, truth: Array) -> Part:
+    """Measures of every method at one n."""
+    part, study = Part(), plan.study
+    for method in plan.methods:
+        check_cancelled()
+        try:
+            model = step.model(method)
+        except NotEstimableError as reason:
+            part.notes[method, n] = str(reason)
+            continue
+        asked = (test - step.means[study.target])[:, study.target_columns]
+        part.add(method, n, (model[0] + asked @ model[1:])[None], truth[None])
+    part.trouble[n] = step.trouble()
     return part
 
 
@@ -174,9 +183,10 @@ class _Step:
     ) -> None:
         self.plan, self.starts = plan, starts
         self.means = [x.mean(axis=0) for x, _ in people]
-        # A level that is absent from the sample becomes exactly 0, not a hidden intercept.
+        # A column that is constant in the sample becomes exactly 0, not a hidden intercept.
         self.full = [
-            with_constant(x - mean) for (x, _), mean in zip(people, self.means, strict=True)
+            with_constant(np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0))
+            for (x, _), mean in zip(people, self.means, strict=True)
         ]
         self.labels = [y for _, y in people]
         self.designs = [
@@ -187,19 +197,26 @@ class _Step:
             self._local(i, x, y)
             for i, (x, y) in enumerate(zip(self.designs, self.labels, strict=True))
         ]
+        self.ridge: dict[str, int] = {}
         self.stuck: dict[str, int] = {}
 
     def _local(self, key: object, x: Array, y: Array) -> Fit:
-        one = fit(x, y, start=self.starts.get(key))
-        calm = not (one.regularised or one.one_class)
-        self.starts[key] = one.theta if calm else np.zeros_like(one.theta)
+        return self._calm(key, fit(x, y, start=self.starts.get(key)))
+
+    def _calm(self, key: object, one: Fit) -> Fit:
+        """Keep a start for the next n: a ridge's answer is none for the fit without it."""
+        plain = not (one.regularised or one.one_class)
+        self.starts[key] = one.theta if plain else np.zeros_like(one.theta)
         return one
 
     def trouble(self) -> Trouble:
+        """What the states' fits, and the methods asked for so far, ran into."""
         return Trouble(
             len(self.fits),
             sum(bool(one.regularised and not one.one_class) for one in self.fits),
             sum(bool(one.one_class) for one in self.fits),
+            sum(not one.converged for one in self.fits),
+            self.ridge,
             self.stuck,
         )
 
@@ -207,18 +224,26 @@ class _Step:
         """Intercept and coefficients of the target's columns, shape (1 + k,)."""
         study = self.plan.study
         target, columns = study.target, study.target_columns
-        if method == "local":
-            if study.choice.own:
-                return self.fits[target].theta
-            return self._local("newcomer", self.full[target], self.labels[target]).theta
-        if method == "full_data":
-            designs = [x[:, np.append(0, 1 + columns)] for x in self.full]
-            theta = pooled(designs, self.labels, own_intercepts=True, start=self.starts.get(method))
-            self.starts[method] = theta
-            return np.append(theta[target], theta[len(designs) :])
+        if method in ("local", "full_data"):
+            one = self.fits[target]
+            if method == "full_data":
+                designs = [x[:, np.append(0, 1 + columns)] for x in self.full]
+                start = self.starts.get(method)
+                one = self._calm(
+                    method, pooled(designs, self.labels, own_intercepts=True, start=start)
+                )
+            elif not study.choice.own:
+                one = self._local("newcomer", self.full[target], self.labels[target])
+            self.ridge[method] = int(one.regularised or one.one_class)
+            self.stuck[method] = int(not one.converged)
+            if method == "local":
+                return one.theta
+            return np.append(one.theta[target], one.theta[len(self.full) :])
         found = self._aggregate(method)
-        self.starts[method] = found.theta
-        self.stuck[method] = int(~found.converged)
+        calm = bool(found.converged and not found.regularised)
+        self.starts[method] = found.theta if calm else np.zeros_like(found.theta)
+        self.ridge[method] = int(found.regularised)
+        self.stuck[method] = int(not found.converged)
         return found.local(target) if study.choice.own else found.full(target)
 
     def _aggregate(self, method: str) -> Aggregate:

@@ -25,18 +25,19 @@ from ..theory import Target
 from .losses import LOGISTIC
 from .measures import Curve, Part, Trouble, gathered, measured
 from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant
+from .solver import CancelledError, cancelled_by, check_cancelled, local_coefficients
 
 #: Methods in the order of tables and legends.
 METHODS = ("collab", "collab_attenuated", "imputation", "local", "naive_collab", "full_data")
 
-#: What they are called here: the local model is no least squares.
+#: What they are called here: the local model is no least squares. Short, for legends on phones.
 NAMES = {
-    "collab": "COLLAB (linear T)",
-    "collab_attenuated": "COLLAB, attenuated T",
+    "collab": "COLLAB",
+    "collab_attenuated": "COLLAB, attenuated",
     "imputation": "Imputation",
     "local": "Local",
     "naive_collab": "Naive average",
-    "full_data": "Full-data fit (ceiling)",
+    "full_data": "Full data",
 }
 
 #: Test samples of a run, shared by all trials and methods.
@@ -107,8 +108,8 @@ class World:
     def best_model(self, agent: int) -> Array:
         """Agent i's coefficients as n grows, by the probit approximation, shape (1 + d_i,)."""
         truth = np.append(self.intercept, self.theta)
-        model = Aggregate(truth, self.layout, True, np.array(True), np.zeros(0, dtype=bool))
-        return model.local(agent)
+        layout = self.layout
+        return local_coefficients(truth, layout.transforms[agent], layout.spreads[agent])
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Array, Array]:
         """Samples (*shape, d) and their labels (*shape)."""
@@ -197,14 +198,17 @@ def curves(
         All features, or those of an agent.
     methods : list of str
         Keys of `NAMES`. For all features, "local" is a newcomer who sees them and has n samples.
-        "full_data" is everybody's samples with all the features of the target: the ceiling.
+        "full_data" is a fit to everybody's samples of the target's features, as if nobody missed
+        any of them: the ceiling for all features, though not for an agent's, of which the others'
+        features tell too.
     seed : int
         The same seed gives the same numbers, whatever the executor.
     progress : callable, optional
         Called with the fraction done and the curves so far.
     executor : object with ``submit``, optional
     cancel : threading.Event, optional
-        When set, the run ends within a chunk and returns what is done, marked as partial.
+        When set, the run ends within a step of a solver and returns what is done, marked as
+        partial.
     """
     plan = _checked(world, sample_sizes, trials, targets, methods, seed, settings)
     best = {
@@ -270,27 +274,37 @@ def _checked(
 
 def _chunk(plan: _Plan, index: int, cancel: Event | None) -> dict[Target, Part]:
     parts = {target: Part() for target in plan.targets}
-    with single_threaded_blas():
-        data = Data.draw(plan, index)
-        starts: dict[object, Array] = {}
-        for n in plan.sample_sizes:
-            if cancel is not None and cancel.is_set():
-                return parts
-            step = Step(data, n, starts)
-            for method in plan.methods:
-                for target in plan.targets:
-                    try:
-                        model = step.model(method, target)
-                    except NotEstimableError as reason:
-                        parts[target].notes[method, n] = str(reason)
-                        continue
-                    columns = data.columns(target)
-                    eta = model[..., :1] + model[..., 1:] @ plan.test[:, columns].T
-                    parts[target].add(method, n, eta, plan.labels[target])
-            for part in parts.values():
-                part.trouble[n] = step.trouble()
+    with single_threaded_blas(), cancelled_by(cancel):
+        try:
+            data = Data.draw(plan, index)
+            starts: dict[object, Array] = {}
+            for n in plan.sample_sizes:
+                # An n counts when all methods are through: comparisons are paired.
+                for target, found in _at(plan, Step(data, n, starts)).items():
+                    parts[target].take(found)
+        except CancelledError:
+            return parts
     for part in parts.values():
         part.finished = True
+    return parts
+
+
+def _at(plan: _Plan, step: Step) -> dict[Target, Part]:
+    """Measures of every method at one n."""
+    parts = {target: Part() for target in plan.targets}
+    for method in plan.methods:
+        for target, part in parts.items():
+            check_cancelled()
+            try:
+                model = step.model(method, target)
+            except NotEstimableError as reason:
+                part.notes[method, step.n] = str(reason)
+                continue
+            columns = step.data.columns(target)
+            eta = model[..., :1] + model[..., 1:] @ plan.test[:, columns].T
+            part.add(method, step.n, eta, plan.labels[target])
+    for target, part in parts.items():
+        part.trouble[step.n] = step.trouble(target)
     return parts
 
 
@@ -317,7 +331,10 @@ class Data:
             for n in plan.sample_sizes
         }
         largest = sizes[plan.sample_sizes[-1]]
-        samples = [world.draw(rng, (count, size)) for size in largest]
+        samples = []
+        for size in largest:
+            check_cancelled()
+            samples.append(world.draw(rng, (count, size)))
         newcomer = world.draw(rng, (count, plan.sample_sizes[-1]))
         pool = rng.standard_normal((plan.settings.pool, world.problem.dimension)) @ world._root
         return cls(
@@ -350,7 +367,7 @@ class Step:
             with_constant(x[:, :size, view])
             for x, size, view in zip(data.x, data.sizes[n], views, strict=True)
         ]
-        self.stuck: dict[str, int] = {}
+        self.answers: dict[tuple[str, Target], tuple[int, int]] = {}
 
     @cached_property
     def fits(self) -> list[Fit]:
@@ -381,43 +398,59 @@ class Step:
             self.starts[key] = theta
         return one
 
-    def trouble(self) -> Trouble:
-        """What the fits so far ran into."""
+    def trouble(self, target: Target) -> Trouble:
+        """What the agents' fits, and the answers for a target so far, ran into."""
+        mine = {method: found for (method, t), found in self.answers.items() if t == target}
         return Trouble(
             sum(one.loss.size for one in self.fits),
             sum(int((one.regularised & ~one.one_class).sum()) for one in self.fits),
             sum(int(one.one_class.sum()) for one in self.fits),
-            self.stuck,
+            sum(int((~one.converged).sum()) for one in self.fits),
+            {method: ridge for method, (ridge, _) in mine.items()},
+            {method: stuck for method, (_, stuck) in mine.items()},
         )
 
     def model(self, method: str, target: Target) -> Array:
         """Intercept and coefficients for what the target sees, shape (trials, 1 + k)."""
-        if method == "local":
-            if target != "full":
-                return self.fits[int(target)].theta
-            x, y = self.data.newcomer
-            design, label = with_constant(x[:, : self.n]), y[:, : self.n]
-            return self._local(["newcomer"], design[None], label[None]).theta[0]
-        if method == "full_data":
-            columns = self.data.columns(target)
-            designs = [
-                with_constant(x[:, :size][..., columns])
-                for x, size in zip(self.data.x, self.data.sizes[self.n], strict=True)
-            ]
-            key = ("full_data", target)
-            found = pooled(designs, self.labels, start=self.starts.get(key))
-            self.starts[key] = found
-            return found
-        aggregate = self.aggregate(method)
-        return aggregate.full() if target == "full" else aggregate.local(int(target))
+        if method in ("local", "full_data"):
+            one = self._newcomer if method == "local" else self._full_data(target)
+            if method == "local" and target != "full":
+                one = self.fits[int(target)]
+            ridge = int((one.regularised | one.one_class).sum())
+            self.answers[method, target] = ridge, int((~one.converged).sum())
+            return one.theta
+        found = self.aggregate(method)
+        stuck = int((~found.converged).sum())
+        self.answers[method, target] = int(found.regularised.sum()), stuck
+        return found.full() if target == "full" else found.local(int(target))
+
+    @cached_property
+    def _newcomer(self) -> Fit:
+        """Somebody who sees all features and has n samples."""
+        x, y = self.data.newcomer
+        design, label = with_constant(x[:, : self.n]), y[:, : self.n]
+        return self._local(["newcomer"], design[None], label[None]).of(0)
+
+    def _full_data(self, target: Target) -> Fit:
+        """Everybody's samples of the target's features."""
+        columns = self.data.columns(target)
+        designs = [
+            with_constant(x[:, :size][..., columns])
+            for x, size in zip(self.data.x, self.data.sizes[self.n], strict=True)
+        ]
+        key = ("full_data", target)
+        found = pooled(designs, self.labels, start=self.starts.get(key))
+        calm = ~(found.regularised | found.one_class)[..., None]
+        self.starts[key] = np.where(calm, found.theta, 0.0)
+        return found
 
     def aggregate(self, method: str) -> Aggregate:
         """A method's model for everybody."""
         if method not in self._aggregates:
             found = self._aggregate(method)
             self._aggregates[method] = found
-            self.starts[method] = np.where(found.converged[..., None], found.theta, 0.0)
-            self.stuck[method] = int((~found.converged).sum())
+            calm = (found.converged & ~found.regularised)[..., None]
+            self.starts[method] = np.where(calm, found.theta, 0.0)
         return self._aggregates[method]
 
     @cached_property
@@ -437,11 +470,29 @@ class Step:
             designs = [with_constant(self.data.pool[:, view]) for view in views]
         attenuated = method == "collab_attenuated"
         if attenuated and start is None:
+            # The attenuated objective is not convex.
             start = self.aggregate("collab").theta
         return collab(
             designs, self.fits, layout, attenuated=attenuated,
             correction=settings.correction, start=start,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class AgentModels:
+    """An agent's models of one simulated data set.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        A row a coefficient: ``name`` ("intercept", "x1", ..), ``best`` (the limit of its own fit,
+        by the probit approximation), ``plain`` (``T_i theta``, what a linear model would have) and
+        one column a method.
+    trouble : Trouble
+    """
+
+    frame: pd.DataFrame
+    trouble: Trouble
 
 
 def models_of_agent(
@@ -452,23 +503,22 @@ def models_of_agent(
     *,
     seed: int = 0,
     settings: Settings | None = None,
-) -> pd.DataFrame:
+    cancel: Event | None = None,
+) -> AgentModels | None:
     """One simulated data set: an agent's coefficients by every method, beside the best.
 
-    Returns
-    -------
-    DataFrame
-        A row a coefficient: ``name`` ("intercept", "x1", ..), ``best`` (the limit of its own fit,
-        by the probit approximation), ``plain`` (``T_i theta``, what a linear model would have) and
-        one column a method.
+    None if it was cancelled.
     """
     plan = _checked(world, [n], 1, [agent], methods, seed, settings)
-    with single_threaded_blas():
-        step = Step(Data.draw(plan, 0), n, {})
-        found = {method: step.model(method, agent)[0] for method in plan.methods}
+    with single_threaded_blas(), cancelled_by(cancel):
+        try:
+            step = Step(Data.draw(plan, 0), n, {})
+            found = {method: step.model(method, agent)[0] for method in plan.methods}
+        except CancelledError:
+            return None
     view = world.problem.views[agent]
     plain = np.append(world.intercept, world.problem.transform(agent) @ world.theta)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "name": ["intercept", *(f"x{j + 1}" for j in view)],
             "best": world.best_model(agent),
@@ -476,3 +526,4 @@ def models_of_agent(
             **found,
         }
     )
+    return AgentModels(frame, step.trouble(agent))
