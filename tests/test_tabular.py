@@ -2,6 +2,7 @@
 with the census."""
 
 import contextlib
+import csv as csv_module
 import io
 import json
 import os
@@ -27,11 +28,13 @@ from collab_core.tabular import (
     TableModel,
     TableStudy,
     design,
+    quotes,
     reading,
     report,
     words,
 )
 from collab_core.tabular.samples import SAMPLES, clinics
+from collab_core.tabular.values import to_numbers
 
 from .bureau import records
 
@@ -107,7 +110,7 @@ REFUSED = {
     "no names": (b"1,2,3\n4,5,6\n", "first line holds numbers"),
     "ragged throughout": (b"a,b\n1,2,3\n4,5,6\n7,8\n", "another number of fields"),
     "broken Parquet": (b"PAR1 and then nothing", "begins like Parquet but is broken"),
-    "open quote": (b'a,b\n"1,2\n3,4\n5,6\n', "no table|another number of fields"),
+    "open quote": (b'a,b\n"1,2\n3,4\n5,6\n', "a quote opened in line 2 never closes"),
 }  # fmt: skip
 
 
@@ -179,6 +182,72 @@ def test_the_same_table_however_it_is_written(name):
     assert bool(table.notes) == (name == "latin")
 
 
+def columnar(**columns) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    held = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table(columns), held)
+    return held.getvalue()
+
+
+def test_odd_columns_of_parquet_are_passed_over_or_refused_by_a_sentence():
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    n = len(GOOD)
+    usual = {name: GOOD[name].to_numpy() for name in GOOD}
+    usual["site"] = GOOD["site"].tolist()
+    odd = {
+        "raw": pa.array([b"ab\xff", b"c"] * (n // 2)),
+        "fixed": pa.array([b"abcd"] * n, pa.binary(4)),
+        "uuid": pa.ExtensionArray.from_storage(
+            pa.uuid(), pa.array([bytes([j % 256] * 16) for j in range(n)], pa.binary(16))
+        ),
+        "list": pa.array([[1, 2]] * n),
+    }
+    table = Table.open([Source("mine.parquet", columnar(**odd, **usual))])
+    assert table.names == list(GOOD)
+    assert "bytes and no text are passed over: raw, fixed, uuid" in " ".join(table.notes)
+    assert TableStudy.of(table, tabular.usual_choice(table)).rows.sum() == n
+    with pytest.raises(ValueError, match="lists, structures or bytes only"):
+        Table.open([Source("mine.parquet", columnar(**odd))])
+    wrong = pa.Array.from_buffers(pa.string(), n, odd["raw"].buffers())
+    with pytest.raises(ValueError, match="z holds bytes that are no text"):
+        Table.open([Source("mine.parquet", columnar(z=wrong, **usual))])
+    # Two columns of one name, and names with points in them.
+    held = io.BytesIO()
+    names = ["x", "x", "x.a", "y.b", "x4", "site", "y"]
+    pyarrow.parquet.write_table(pa.Table.from_pandas(GOOD).rename_columns(names), held)
+    table = Table.open([Source("mine.parquet", held.getvalue())])
+    assert table.names == ["x", "x (2)", "x.a", "y.b", "x4", "site", "y"]
+    found = np.concatenate(
+        [to_numbers(batch["x (2)"]).values for _, batch in table.batches(["site", "x (2)"])]
+    )
+    np.testing.assert_array_equal(found, GOOD["x1"])
+
+
+def test_a_small_parquet_file_does_not_unpack_to_gigabytes(monkeypatch):
+    import pyarrow as pa
+
+    n = len(GOOD)
+    many = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array(["x" * 100_000]))
+    content = columnar(site=GOOD["site"].tolist(), y=GOOD["y"].to_numpy(), z=many)
+    assert len(content) < 100_000
+    with pytest.raises(ValueError, match="a cell of z has 100,000 bytes"):
+        Table.open([Source("mine.parquet", content)])
+    texts = columnar(site=GOOD["site"].tolist(), y=GOOD["y"].to_numpy(),
+                     z=[f"{j:05d}" * 2000 for j in range(n)])  # fmt: skip
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "MOST_UNPACKED", 2**20)
+        with pytest.raises(ValueError, match="z unpacks to 7 MB in one piece"):
+            Table.open([Source("mine.parquet", texts)])
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 2**14)
+    layout = reading.examine(Source("mine.parquet", texts))
+    # Rows at a time are bounded by what they unpack to.
+    assert max(len(batch["z"]) for batch in reading.batches(layout)) < 20
+
+
 def test_some_ragged_rows_are_left_out_and_said():
     table = Table.open([Source("mine.csv", (TEXT + "1,2\n3,4\n").encode())])
     assert table.rows == len(GOOD)
@@ -194,9 +263,73 @@ def test_odd_numbers_are_said():
     frame = GOOD.copy()
     frame.loc[3, "x2"] = np.inf
     table = Table.open([csv(frame)])
-    assert "1 infinite value" in table.column("x2").note
+    assert "1 value infinite or beyond 1e+100" in table.column("x2").note
     study = TableStudy.of(table, tabular.usual_choice(table))
     assert any("1 row with a gap" in note for note in study.notes)
+
+
+def swallowing(line: int, column: int, *, more: str = "") -> bytes:
+    """A table of 2,000 rows in which one cell opens a quote that it does not close."""
+    rows = [["site", "x", "y", "note"]]
+    rows += [[f"s{j % 3}", f"{j % 17}", f"{j % 13}", "ok"] for j in range(2000)]
+    rows[line - 1][column] = '"unfinished'
+    return ("\n".join(",".join(row) for row in rows) + "\n" + more).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (swallowing(101, 3), "a quote opened in line 101 does not close for 1,000 lines"),
+        (swallowing(101, 1), "a quote opened in line 101 does not close for 1,000 lines"),
+        (swallowing(1901, 3), "a quote opened in line 1,901 never closes"),
+        (swallowing(1999, 3, more='s1,2,3,"fine, really"\n'), "in the middle of a cell"),
+        (swallowing(1991, 3, more='s1,2,3,"\n'), "what is inside looks like rows"),
+        (swallowing(1, 3), "a quote opened in line 1 does not close for 1,000 lines"),
+    ],
+)
+def test_a_quote_that_never_closes_loses_no_rows_in_silence(content, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Table.open([Source("mine.csv", content)])
+
+
+def test_a_quote_in_a_file_of_many_blocks_gets_the_same_sentence(monkeypatch):
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 2000)
+    with pytest.raises(ValueError, match="a quote opened in line 101 does not close"):
+        Table.open([Source("mine.csv", swallowing(101, 3))])
+    long = TEXT + "s1," + "9" * 5000 + ",1,1,1,1,1\n"
+    with pytest.raises(ValueError, match="a row is longer than"):
+        Table.open([Source("mine.csv", long.encode())])
+
+
+def test_lines_and_quotes_inside_of_cells_are_read():
+    cells = ["one\ntwo, three\n\nfour", 'he said "no"\nand left', 'a 5" pipe', "x,\n" * 30, ""]
+    frame = GOOD.assign(note=[cells[j % 5] for j in range(len(GOOD))])
+    for quoting in (0, 1):
+        table = Table.open(
+            [Source("mine.csv", frame.to_csv(index=False, quoting=quoting).encode())]
+        )
+        assert table.rows == len(GOOD)
+        assert not table.notes
+    # A quote that does not begin a cell is a sign like any other.
+    plain = "\n\nsite,size,y\n" + 's0,5" pipe,1\ns1,3" pipe,2\n' * 30
+    table = Table.open([Source("mine.csv", plain.encode())])
+    assert table.rows == 60
+    assert table.column("size").values == ('3" pipe', '5" pipe')
+    excel = "sep=;\n" + GOOD.to_csv(index=False, sep=";", decimal=",")
+    assert Table.open([Source("mine.csv", excel.encode())]).names == list(GOOD)
+
+
+@given(
+    st.lists(st.lists(st.text('a",;\n ', max_size=6), min_size=3, max_size=3), max_size=8),
+    st.sampled_from([",", ";"]),
+)
+def test_what_is_written_properly_has_no_stray_quote(rows, delimiter):
+    held = io.StringIO()
+    writer = csv_module.writer(held, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([["a", "b", "c"], *rows])
+    told = quotes.stray(held.getvalue().split("\n"), delimiter, 3)
+    # Lines of prose with just as many delimiters as the table has are taken for rows.
+    assert told == "" or "looks like rows" in told
 
 
 @given(st.binary(max_size=300))
@@ -204,6 +337,76 @@ def test_any_bytes_at_all_give_a_table_or_a_sentence(content):
     # Anything but a ValueError fails the test.
     with contextlib.suppress(ValueError):
         Table.open([Source("mine.csv", content)])
+
+
+def amounts(values: list[str], delimiter: str = ",", **more: list[str]) -> tuple[str, np.ndarray]:
+    """A column's note, and its values as a study reads them, the last agent's first."""
+    frame = pd.DataFrame({"site": ["a", "b"] * (len(values) // 2), "x": values, **more})
+    frame["y"] = np.arange(len(values)) % 7
+    content = frame.to_csv(index=False, sep=delimiter).encode()
+    table = Table.open([Source("mine.csv", content)])
+    chosen = Choice("y", "site", ("x",))
+    pieces = [piece.numbers("x") for piece in design._pieces(table, chosen, None, None)]
+    return table.column("x").note, np.concatenate(pieces)
+
+
+@pytest.mark.parametrize(
+    ("texts", "delimiter", "values", "note"),
+    [
+        (["1,244", "642"], ",", [1244, 642], "Commas mark thousands."),
+        (["1,000,000", "1,244"], ";", [1e6, 1244], "Commas mark thousands."),
+        (["1,244", "642.5"], ";", [1244, 642.5], "Commas mark thousands."),
+        (["1,244.5", "12"], ",", [1244.5, 12], "Commas mark thousands."),
+        (["1,24", "642"], ",", [1.24, 642], "Written with decimal commas."),
+        (["0,125", "1,250"], ";", [0.125, 1.25], "Written with decimal commas."),
+        (["1.244,5", "642"], ";", [1244.5, 642], "Written with decimal commas."),
+        (["1.000.000", "12"], ";", [1e6, 12], ""),
+        (["1,244", "642"], ";", [1.244, 642], "could mark thousands"),
+        (["\u22125", "NA"], ",", [-5, np.nan], "'NA' is read as missing."),
+        (["1e150", "3", "4", "5"], ",", [np.nan, 3, 4, 5], "1 value infinite or beyond 1e+100"),
+    ],
+)
+def test_numbers_are_read_as_they_are_meant(texts, delimiter, values, note):
+    # Three different values at least, so that nothing is constant.
+    told, found = amounts([*texts, "7", "8"], delimiter)
+    np.testing.assert_allclose(found[: len(values)], values)
+    assert note in told
+
+
+def test_other_columns_say_what_a_comma_means():
+    decimal, thousands = ["1,5", "2,5", "3,5", "4"], ["1.5", "2.5", "3.5", "4"]
+    told, found = amounts(["1,244", "642", "7", "8"], ";", z=decimal)
+    assert found[0] == 1.244
+    assert "as in other columns" in told
+    told, found = amounts(["1,244", "642", "7", "8"], ";", z=thousands)
+    assert found[0] == 1244
+    assert "thousands" in told
+
+
+def test_words_that_mean_something_are_no_gaps():
+    rng = np.random.default_rng(0)
+    smoke = rng.choice(["none", "daily", "weekly"], len(GOOD))
+    frame = GOOD.assign(smoke=smoke, site=GOOD["site"].replace({"s0": "NA"}))
+    table = Table.open([csv(frame)])
+    assert table.column("smoke").missing == 0
+    assert table.column("smoke").note == "'none' is read as a value of its own."
+    study = TableStudy.of(table, tabular.usual_choice(table))
+    assert study.agents == ("NA", "s1", "s2", "s3")
+    assert study.rows.sum() == len(GOOD)
+    # R writes NA for every gap, and then it is one among names too.
+    written = frame.assign(site=GOOD["site"]).to_csv(index=False, na_rep="NA")
+    written = written.replace("daily", "NA")
+    table = Table.open([Source("r.csv", written.encode())])
+    assert table.column("smoke").missing == (smoke == "daily").sum()
+    assert "'NA' is read as missing, as among this table's numbers" in table.column("smoke").note
+    assert table.column("x0").note == "'NA' is read as missing."
+    # An agent that has nothing but NA does not see the column.
+    frame = frame[["site", "smoke", "x2", "y"]].assign(site=GOOD["site"])
+    frame.loc[frame["site"] == "s1", "smoke"] = "NA"
+    study = study_of(frame)
+    assert not study.seen.loc["s1", "smoke"]
+    assert study.seen.loc["s0", "smoke"]
+    assert any("in every row of s1: not seen there" in note for note in study.notes)
 
 
 # Columns -----------------------------------------------------------------------------------------
@@ -218,9 +421,16 @@ def test_columns_are_recognised_and_explained():
     assert all(kinds[name].note for name in ("patient id", "visit", "country"))
     n = 400
     rng = np.random.default_rng(0)
+    days = pd.date_range("2020-01-01", periods=n)
     frame = pd.DataFrame(
         {
             "email": [f"p{j}@x" for j in range(n)],
+            "PatientID": rng.permutation(900_000)[:n] + 100_000,
+            "pid": rng.permutation(900_000)[:n] + 100_000,
+            "mass index": rng.integers(100, 400, n),
+            "day": days.strftime("%Y%m%d").astype(int),
+            "short day": days.strftime("%d.%m.%y"),
+            "named day": days.strftime("%b %d, %Y"),
             "customer_id": rng.permutation(10**7)[:n],
             "weight": ["about 70" if j % 50 == 0 else str(60 + j % 30) for j in range(n)],
             "nothing": [None] * n,
@@ -232,7 +442,9 @@ def test_columns_are_recognised_and_explained():
         found = {c.name: c.kind for c in Table.open([source]).columns}
         assert found == {
             "email": "identifier", "customer_id": "identifier", "weight": "mixed",
-            "nothing": "empty", "when": "date", "code": "number",
+            "nothing": "empty", "when": "date", "code": "number", "PatientID": "identifier",
+            "pid": "identifier", "mass index": "number", "day": "date", "short day": "date",
+            "named day": "date",
         }  # fmt: skip
 
 

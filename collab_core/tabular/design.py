@@ -17,7 +17,8 @@ import numpy as np
 
 from .._checks import Array, Indices, choice, fraction, whole
 from .profile import MOST_AGENTS, Table, file_names, natural
-from .reading import FILE, Texts, counted, listed, to_numbers, to_texts
+from .reading import FILE, counted, listed
+from .values import WORDS, Texts, to_numbers, to_texts
 
 #: Groups into which every agent's rows are dealt; splits hold out some of them.
 FOLDS = 20
@@ -215,7 +216,7 @@ class _Batch:
     def __init__(
         self, table: Table, chosen: Choice, number: int, columns: dict[str, Any], files: list[str]
     ) -> None:
-        self._columns = columns
+        self._columns, self._table = columns, table
         self.length = len(next(iter(columns.values())))
         if chosen.agent == FILE and len(table.layouts) > 1:
             self.agents = Texts(np.zeros(self.length, dtype=int), [files[number]])
@@ -233,14 +234,14 @@ class _Batch:
         """A column of amounts, NaN for gaps, infinite values and texts."""
         if name not in self._columns:
             return np.full(self.length, np.nan)
-        values = to_numbers(self._columns[name]).values
+        values = to_numbers(self._columns[name], self._table.column(name).comma).values
         return np.where(np.isfinite(values), values, np.nan)
 
     def texts(self, name: str) -> Texts:
         """A column of names."""
         if name not in self._columns:
             return Texts(np.full(self.length, -1), [])
-        return to_texts(self._columns[name])
+        return to_texts(self._columns[name], self._table.column(name).words)
 
 
 def _pieces(
@@ -253,11 +254,9 @@ def _pieces(
     for name in wanted:
         table.column(name)
     amounts = [name for name in (chosen.target, *chosen.features) if name not in chosen.categories]
-    # Numbers without exception are read as numbers at once; a note means there is one.
+    # Numbers without exception are read as numbers at once.
     quick = [
-        name
-        for name in amounts
-        if table.column(name).kind == "number" and not table.column(name).note
+        name for name in amounts if table.column(name).kind == "number" and table.column(name).plain
     ]
     files = file_names(table.layouts)
     for number, columns in table.batches(wanted, numbers=quick, progress=progress, cancel=cancel):
@@ -338,6 +337,7 @@ def _surveyed(
             " learn together"
         )
     entries = [found[name] for name in names]
+    notes += _only_words(chosen, names, entries)
     rows = np.array([entry.rows for entry in entries])
     present = np.array(
         [[entry.present[name] for name in chosen.features] for entry in entries], dtype=int
@@ -388,6 +388,20 @@ def _surveyed(
         levels,
         tuple(notes),
     )
+
+
+def _only_words(chosen: Choice, names: Sequence[str], entries: Sequence[_Agent]) -> list[str]:
+    """Forget categories of which an agent has nothing but NA, none and the like; say so."""
+    notes = []
+    for name in chosen.categories:
+        everybody = {level for entry in entries for level in entry.levels.get(name, ())}
+        for agent, entry in zip(names, entries, strict=True):
+            own = set(entry.levels.get(name, ()))
+            if own and own <= set(WORDS) and everybody - set(WORDS):
+                entry.present[name], entry.levels[name] = 0, Counter()
+                word = listed(sorted(own))
+                notes.append(f"{name} is {word!r} in every row of {agent}: not seen there.")
+    return notes
 
 
 def _columns_of(

@@ -7,7 +7,7 @@ what is needed to read a row. It holds no row of the table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -18,8 +18,9 @@ import pandas as pd
 from .._checks import Array
 from .design import OTHER, Feature
 from .profile import Table, file_names
-from .reading import FILE, Texts, to_numbers, to_texts
+from .reading import FILE
 from .study import TableStudy
+from .values import WORDS, Texts, to_numbers, to_texts
 
 FORMAT = "collab-table-model"
 
@@ -183,7 +184,8 @@ class TableModel:
     ) -> Iterator[pd.DataFrame]:
         models = [*self.agents.values(), *([self.everybody] if self.everybody else [])]
         wanted = {feature.source for model in models for feature in model.features}
-        by_file = self.agent == FILE and len(table.layouts) > 1
+        # Where files were the agents, a file's name says whose it is, of a single one too.
+        by_file = self.agent == FILE and (len(table.layouts) > 1 or FILE not in table.names)
         names = [name for name in (self.agent, *sorted(wanted)) if name in table.names]
         if not wanted & set(names):
             raise ValueError(
@@ -196,15 +198,14 @@ class TableModel:
             if by_file:
                 owners = Texts(np.zeros(length, dtype=int), [files[number]])
             elif self.agent in batch:
-                owners = to_texts(batch[self.agent])
+                owners = to_texts(batch[self.agent], _gaps(self.agents))
             else:
                 owners = Texts(np.full(length, -1), [])
-            yield self._predicted(batch, owners, length)
+            yield self._predicted(_Design(batch, self.levels, table, length), owners, length)
 
-    def _predicted(self, batch: dict[str, Any], owners: Texts, length: int) -> pd.DataFrame:
+    def _predicted(self, design: _Design, owners: Texts, length: int) -> pd.DataFrame:
         values = np.full(length, np.nan)
         notes = np.full(length, "", dtype=object)
-        design = _Design(batch, self.levels, length)
         for code in [*range(len(owners.levels)), -1]:
             rows = np.flatnonzero(owners.codes == code)
             name = owners.levels[code] if code >= 0 else ""
@@ -246,9 +247,14 @@ class _Design:
     """Columns of a piece as a model's features, each read once."""
 
     def __init__(
-        self, batch: dict[str, Any], levels: dict[str, dict[str, str]], length: int
+        self,
+        batch: dict[str, Any],
+        levels: dict[str, dict[str, str]],
+        table: Table,
+        length: int,
     ) -> None:
         self._batch, self._levels, self._length = batch, levels, length
+        self._table = table
         self._read: dict[str, Any] = {}
 
     def of(self, features: tuple[Feature, ...]) -> Array:
@@ -260,13 +266,15 @@ class _Design:
                 continue
             if feature.level is None:
                 if name not in self._read:
-                    values = to_numbers(self._batch[name]).values
+                    comma = self._table.column(name).comma
+                    values = to_numbers(self._batch[name], comma).values
                     self._read[name] = np.where(np.isfinite(values), values, np.nan)
                 x[:, j] = self._read[name]
                 continue
+            of = self._levels.get(name, {})
             if name not in self._read:
-                self._read[name] = to_texts(self._batch[name])
-            texts, of = self._read[name], self._levels.get(name, {})
+                self._read[name] = to_texts(self._batch[name], _gaps(of))
+            texts = self._read[name]
             grouped = OTHER in of.values()
             value = [
                 float(of[level] == feature.level)
@@ -277,3 +285,8 @@ class _Design:
             ]
             x[:, j] = np.array([*value, np.nan])[texts.codes]
         return x
+
+
+def _gaps(known: Collection[str]) -> list[str]:
+    """Words that mean a gap to a model: those that it does not know as names."""
+    return [word for word in WORDS if word not in known]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -21,9 +21,8 @@ from .reading import (
     counted,
     examine,
     listed,
-    to_numbers,
-    to_texts,
 )
+from .values import DECIMAL, LARGEST, THOUSANDS, WORDS, to_numbers, to_texts
 
 #: A column with more different texts than this is no category.
 MOST_LEVELS = 100
@@ -42,8 +41,20 @@ KINDS = ("number", "category", "identifier", "date", "constant", "empty", "text"
 #: What a person may turn a column into, whatever it was taken for.
 USABLE = ("number", "category")
 
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}([T ].*)?")
-_ID_NAME = re.compile(r"(^|[ _\-.])(id|uuid|guid|key|index|serial|serialno|nr|no|row)$", re.I)
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|(19|20)\d\d[-/](0?[1-9]|1[0-2])"
+    rf"|{_MONTH} \d{{1,2}},? \d{{4}}|\d{{1,2}}\.?[- ]{_MONTH}[- ](\d{{4}}|\d{{2}}))([T ].*)?",
+    re.I,
+)
+# Names of identifiers, and names that are often one: a body mass index is not.
+_ID_NAME = re.compile(
+    r"(^|[ _\-.])(?i:id|ids|uuid|guid|pid|uid|serialno)$|[a-z0-9](ID|Id|UUID|Uuid)$"
+)
+_LIKE_ID = re.compile(r"(^|[ _\-.])(key|index|serial|nr|no|row)$", re.I)
+
+#: Values of a column that are looked at for whether they repeat.
+LOOKED_AT = 2000
 _AGENT_NAME = re.compile(
     r"agent|group|site|cent(er|re)|clinic|hospital|state|region|country|store|party|firm|file", re.I
 )
@@ -69,6 +80,14 @@ class Column:
         Why it is of no use, or what to know about it; nothing if there is nothing.
     values : tuple of str
         All different values, of a column that could name agents.
+    texts : int
+        Cells that hold text, among numbers.
+    plain : bool
+        Whether all of its numbers are written as computers write them.
+    comma : {"decimal", "thousands"}
+        What a comma in its numbers means.
+    words : tuple of str
+        Of `values.WORDS`, those that mean a gap here if its values are names.
     """
 
     name: str
@@ -79,6 +98,10 @@ class Column:
     example: str
     note: str
     values: tuple[str, ...] = ()
+    texts: int = 0
+    plain: bool = True
+    comma: str = DECIMAL
+    words: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
@@ -148,7 +171,10 @@ class Table:
                 raise ValueError(f"{layout.source.name} has columns but no row")
             counts.append(rows)
         total = sum(counts)
-        columns = [finding.column(total) for finding in findings.values()]
+        # A word that stands among numbers is this table's way to write a gap.
+        marks = {word for found in findings.values() if found.amounts for word in found.marks}
+        commas = _usual_comma(findings.values(), [layout.delimiter for layout in layouts])
+        columns = [finding.column(total, marks, commas) for finding in findings.values()]
         if len(layouts) > 1:
             files = file_names(layouts)
             columns.insert(
@@ -180,8 +206,22 @@ class Table:
         ]
 
     def can_be_target(self) -> list[str]:
-        """Columns of numbers."""
-        return [column.name for column in self.columns if column.kind == "number"]
+        """Columns of numbers, and of numbers with some texts, which are then gaps."""
+        return [
+            column.name
+            for column in self.columns
+            if column.kind == "number" or (column.kind == "mixed" and column.texts)
+        ]
+
+    def not_a_target(self) -> str:
+        """Why a column that is called like a target cannot be one, in a sentence, or nothing."""
+        able = self.can_be_target()
+        for column in self.columns:
+            if _TARGET_NAME.search(column.name) and column.name not in able:
+                return (
+                    f"{column.name} cannot be predicted (taken for: {column.kind}). {column.note}"
+                )
+        return ""
 
     def usual_agent(self) -> str | None:
         """The column that most likely names the agents."""
@@ -246,7 +286,13 @@ class _Finding:
     def __init__(self, name: str) -> None:
         self.name = name
         self.present = self.numbers = self.texts = self.infinite = 0
-        self.commas = self.points = self.dates = self.fractional = 0
+        self.decimal = self.thousands = self.either = self.points = 0
+        self.dates = self.fractional = 0
+        self.plain = True
+        #: Words that stand for gaps if this is a column of numbers, and how often.
+        self.marks: set[str] = set()
+        self.like_days = True
+        self.looked_at: list[float] = []
         self.levels: Counter[str] | None = Counter()
         self.example = self.wrong_example = ""
         self.low, self.high = np.inf, -np.inf
@@ -264,13 +310,19 @@ class _Finding:
         self.texts += int(found.wrong.sum())
         self.present += int((there | found.wrong).sum())
         self.infinite += int(np.isinf(values).sum())
-        self.commas += found.commas
+        self.decimal += found.decimal
+        self.thousands += found.thousands
+        self.either += found.either
         self.points += found.points
+        self.plain = self.plain and found.plain
+        self.marks.update(found.words)
         finite = values[np.isfinite(values)]
         if finite.size:
             self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
             self.fractional += int((finite != np.trunc(finite)).sum())
             self._count_up(finite)
+            self.like_days = self.like_days and _like_days(finite)
+            self.looked_at += finite[: max(LOOKED_AT - len(self.looked_at), 0)].tolist()
         if is_date:
             self.dates += int(found.wrong.sum())
         self._take_levels(column, found.wrong, there)
@@ -287,9 +339,7 @@ class _Finding:
         if known:
             return
         places = np.flatnonzero(wrong | there)
-        if not places.size:
-            return
-        if not self.example:
+        if places.size and not self.example:
             self.example = _example(column, int(places[0]))
         if wrong.any() and not self.wrong_example:
             self.wrong_example = _example(column, int(np.flatnonzero(wrong)[0]))
@@ -304,33 +354,86 @@ class _Finding:
                 self.levels = None
                 return
 
-    def column(self, total: int) -> Column:
-        """What the column is, after all rows."""
+    @property
+    def amounts(self) -> bool:
+        """Whether it holds numbers and nothing else."""
+        return self.numbers > 0 and self.texts == 0
+
+    def column(self, total: int, marks: set[str], commas: str) -> Column:
+        """What the column is, after all rows.
+
+        Parameters
+        ----------
+        marks : set of str
+            Words by which this table marks gaps among numbers.
+        commas : {"decimal", "thousands", ""}
+            What commas mean elsewhere in the table, where this column does not say.
+        """
+        # As names, words are values unless the table uses them for gaps elsewhere.
+        words = tuple(word for word in WORDS if word in marks)
+        comma, said = self._comma(commas)
+        levels, present = self.levels, self.present
+        names = self.texts > 0 and not self.numbers
+        kept, gone = [], []
+        if names and levels is not None:
+            kept = [word for word in WORDS if levels[word] and word not in words]
+            gone = [word for word in WORDS if levels[word] and word in words]
+            # Among numbers they were counted as gaps; among names they are values.
+            present += sum(levels[word] for word in kept)
+            self.texts += sum(levels[word] for word in kept)
+        if levels is not None:
+            dropped = gone if names else [word for word in WORDS if levels[word]]
+            levels = Counter({name: n for name, n in levels.items() if name not in dropped})
+        self.levels, self.present = levels, present
         kind, note = self._judge(total)
-        distinct = None if self.levels is None else len(self.levels)
-        values = () if self.levels is None else tuple(sorted(self.levels, key=natural))
+        if kind in ("category", "constant", "text") and names:
+            notes = [note] if note else []
+            if kept:
+                notes.append(f"{_quoted(kept)} is read as a value of its own.")
+            if gone:
+                notes.append(f"{_quoted(gone)} is read as missing, as among this table's numbers.")
+            note = " ".join(notes)
+        elif kind == "number":
+            marked = f"{_quoted(sorted(self.marks))} is read as missing." if self.marks else ""
+            note = " ".join(text for text in (note, said, marked) if text)
+        distinct = None if levels is None else len(levels)
+        values = () if levels is None else tuple(sorted(levels, key=natural))
         return Column(
-            self.name,
-            kind,
-            self.present,
-            total - self.present,
-            distinct,
-            self.example,
-            note,
-            values,
+            self.name, kind, present, total - present, distinct, self.example, note, values,
+            self.texts, self.plain, comma, words if names or kind == "mixed" else WORDS,
+        )  # fmt: skip
+
+    def _comma(self, usual: str) -> tuple[str, str]:
+        """What a comma in this column's numbers means, and a sentence about it."""
+        if self.decimal:
+            return DECIMAL, "Written with decimal commas."
+        if self.thousands or (self.either and self.points):
+            return THOUSANDS, "Commas mark thousands."
+        if not self.either:
+            return DECIMAL, ""
+        if usual:
+            return usual, {
+                DECIMAL: "Commas are read as decimal, as in other columns.",
+                THOUSANDS: "Commas mark thousands.",
+            }[usual]
+        return DECIMAL, (
+            "Commas are read as decimal (1,244 as 1.244), though every one is followed by three"
+            " digits and could mark thousands. Write the numbers without them to be sure."
         )
 
     def _judge(self, total: int) -> tuple[str, str]:
         distinct = None if self.levels is None else len(self.levels)
         if self.present == 0:
             return "empty", "No row has a value."
+        if self.texts == 0 and self.infinite == self.present:
+            return "empty", f"Every value is infinite or beyond {LARGEST:.0e}."
         if distinct == 1:
             return (
                 "constant",
                 f"Every value is {self.example!r}: nothing to learn from.",
             )
         if self.texts and self.dates >= min(0.9 * self.present, 1800):
-            return "date", "Dates are not used; a year, a month or an age as a number would be."
+            return "date", _DATES
         if self.texts == 0:
             return self._judge_numbers(total)
         if self.numbers and self.texts < 0.5 * self.present:
@@ -341,33 +444,66 @@ class _Finding:
             )
         if distinct is not None and distinct <= MOST_LEVELS and distinct <= 0.5 * self.present:
             return "category", ""
-        if distinct is None or distinct > 0.9 * self.present or _ID_NAME.search(self.name):
+        named = _ID_NAME.search(self.name) or _LIKE_ID.search(self.name)
+        if distinct is None or distinct > 0.9 * self.present or named:
             return "identifier", "Nearly every row has its own text: an identifier or free text."
         return "text", f"{distinct} different texts are too many for a category here."
 
     def _judge_numbers(self, total: int) -> tuple[str, str]:
-        if self.commas and self.points:
+        if self.decimal and (self.points or self.thousands):
             return "mixed", (
-                f"{self.commas:,} numbers are written with a decimal comma and {self.points:,} with"
-                " a point, so 1,234 could mean two things. Write them one way."
+                f"{self.decimal:,} numbers are written with a decimal comma and"
+                f" {self.points + self.thousands:,} otherwise, so 1,234 could mean two things."
+                " Write them one way."
             )
         whole = self.fractional == 0 and not self.infinite
         if whole and self.counts_up and self.present >= FEW_ROWS:
             return "identifier", "Counts the rows: a row number says nothing about a new row."
-        dense = self.levels is None and whole and self.high - self.low < 3 * max(self.present, 1)
-        if (
-            whole
-            and _ID_NAME.search(self.name)
-            and self.levels is None
-            and (dense or self.high > 1e6)
-        ):
+        distinct = None if self.levels is None else len(self.levels)
+        if whole and self.like_days and self.present >= 5:
+            return "date", f"Days written as numbers, such as {self.example}. {_DATES}"
+        if whole and self._is_identifier(distinct):
             return "identifier", "Whole numbers under a name like an identifier's."
         notes = []
         if self.infinite:
-            notes.append(f"{counted(self.infinite, 'infinite value')}, treated as a gap.")
-        if self.commas:
-            notes.append("Written with decimal commas.")
+            notes.append(
+                f"{counted(self.infinite, 'value')} infinite or beyond {LARGEST:.0e}, treated as a"
+                " gap."
+            )
         return "number", " ".join(notes)
+
+    def _is_identifier(self, distinct: int | None) -> bool:
+        """Whether whole numbers under such a name only tell rows, or people, apart."""
+        many = distinct is None or (self.present >= FEW_ROWS and distinct == self.present)
+        if _ID_NAME.search(self.name):
+            return many
+        alone = len(set(self.looked_at)) >= 0.99 * len(self.looked_at)
+        return bool(_LIKE_ID.search(self.name)) and many and alone
+
+
+_DATES = "Dates are not used; a year, a month or an age as a number would be."
+
+
+def _like_days(values: np.ndarray) -> bool:
+    """Whether all are days written as 20200131."""
+    if values.min() < 19000101 or values.max() > 21001231:
+        return False
+    month, day = values // 100 % 100, values % 100
+    return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
+
+
+def _usual_comma(findings: Iterable[_Finding], delimiters: Sequence[str]) -> str:
+    """What commas in numbers mean in most of a table: nothing if it does not say."""
+    found = list(findings)
+    decimal = sum(finding.decimal > 0 for finding in found)
+    thousands = sum(finding.thousands > 0 or finding.points > 0 for finding in found)
+    if "," in delimiters or thousands > decimal:
+        return THOUSANDS
+    return DECIMAL if decimal else ""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return listed([repr(name) for name in names])
 
 
 def _example(column: Any, place: int) -> str:

@@ -8,6 +8,7 @@ says what it is. Nothing is unpickled, unzipped or evaluated.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 import re
@@ -17,9 +18,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-import numpy as np
-
-from .._checks import Array
+from .quotes import stray
+from .values import GAPS
 
 #: What one upload may hold.
 MOST_BYTES = 200 * 2**20
@@ -30,9 +30,9 @@ MOST_COLUMNS = 400
 BLOCK_BYTES = 8 * 2**20
 BATCH_ROWS = 65_536
 
-#: How people write that there is nothing.
-MISSING = ("", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "NaN", "nan", "-nan", "NULL", "Null",
-           "null", "None", "none", "<NA>", "?", ".", "-", "--")  # fmt: skip
+#: What one Parquet file may unpack to: one column of one row group, and one cell.
+MOST_UNPACKED = 512 * 2**20
+MOST_CELL = 32_767
 
 #: The name of the column that says which file a row is from.
 FILE = "file"
@@ -115,6 +115,12 @@ class Layout:
         Known beforehand for Parquet.
     notes : tuple of str
         What a person should know about how it was read.
+    places : tuple of int
+        Of a Parquet file's columns, those that are read.
+    lines : int
+        Of text, as far as line ends tell; 0 where no quote is in it.
+    head : int
+        Rows of text up to and with the columns' names.
     """
 
     source: Source
@@ -123,6 +129,9 @@ class Layout:
     encoding: str
     rows: int | None
     notes: tuple[str, ...]
+    places: tuple[int, ...] = ()
+    lines: int = 0
+    head: int = 1
 
 
 def examine(source: Source) -> Layout:
@@ -152,26 +161,71 @@ def _parquet_layout(source: Source) -> Layout:
     import pyarrow as pa
     import pyarrow.parquet
 
+    name = source.name
     try:
         with source.open() as stream:
             file = pyarrow.parquet.ParquetFile(stream)
-            given, rows = list(file.schema_arrow.names), int(file.metadata.num_rows)
-            nested = [
-                str(field.name) for field in file.schema_arrow if pa.types.is_nested(field.type)
-            ]
+            schema, rows = file.schema_arrow, int(file.metadata.num_rows)
+            given = [str(field.name) for field in schema]
+            nested = [field for field in schema if pa.types.is_nested(field.type)]
+            foreign = [field for field in schema if _foreign(field.type)]
+            places = [j for j, field in enumerate(schema)
+                      if field not in nested and field not in foreign]  # fmt: skip
+            too_large = _too_large(file.metadata, {given[j] for j in places})
     except (OSError, ValueError):
-        raise ValueError(f"{source.name} begins like Parquet but is broken") from None
+        raise ValueError(f"{name} begins like Parquet but is broken") from None
     if rows == 0:
-        raise ValueError(f"{source.name} has columns but no row")
-    notes = []
-    if nested:
-        notes.append(f"Columns that hold lists or structures are passed over: {listed(nested)}.")
-    return Layout(source, _checked_names(source.name, given, notes), "", "", rows, tuple(notes))
+        raise ValueError(f"{name} has columns but no row")
+    if rows > MOST_ROWS:
+        raise ValueError(f"{name} has {rows:,} rows, and at most {MOST_ROWS:,} are read")
+    if too_large:
+        raise ValueError(f"{name}: {too_large}")
+    notes: list[str] = []
+    for fields, what in ((nested, "lists or structures"), (foreign, "bytes and no text")):
+        if fields:
+            names = listed([str(field.name) for field in fields])
+            notes.append(f"{name}: columns that hold {what} are passed over: {names}.")
+    if not places:
+        raise ValueError(f"{name} holds lists, structures or bytes only: no column of numbers or"
+                         " names")  # fmt: skip
+    names_read = _checked_names(name, [given[j] for j in places], notes)
+    return Layout(source, names_read, "", "", rows, tuple(notes), tuple(places))
+
+
+def _foreign(kind: Any) -> bool:
+    """Whether a Parquet column holds bytes, or a type of somebody's own, such as UUID."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        isinstance(kind, pa.BaseExtensionType)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or pa.types.is_binary_view(kind)
+    )
+
+
+def _too_large(metadata: Any, names: set[str]) -> str:
+    """Which column would unpack to more than is safe, as the end of a sentence."""
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            chunk = metadata.row_group(group).column(place)
+            large = chunk.total_uncompressed_size > MOST_UNPACKED
+            if large and chunk.path_in_schema in names:
+                return (
+                    f"{chunk.path_in_schema} unpacks to"
+                    f" {chunk.total_uncompressed_size / 2**20:,.0f} MB in one piece, and at most"
+                    f" {MOST_UNPACKED // 2**20} MB are taken: write it in smaller row groups, or"
+                    " without that column"
+                )
+    return ""
 
 
 def _text_layout(source: Source) -> Layout:
     notes: list[str] = []
-    encoding = _encoding_of(source, notes)
+    encoding, lines = _encoding_of(source, notes)
     with source.open() as stream:
         start = stream.read(2**20)
     text = start.decode(encoding, errors="ignore")
@@ -182,14 +236,21 @@ def _text_layout(source: Source) -> Layout:
                 f" at most {MOST_COLUMNS} columns are read"
             )
         raise ValueError(f"{source.name} has a single line: column names and rows are needed")
-    delimiter = _delimiter_of(text)
-    try:
-        # Strictly: a quote that never closes would swallow the file.
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except (csv.Error, StopIteration):
+    # Excel can be told the delimiter by a first line such as sep=;
+    told = re.match(r"\ufeff?sep=(.)\r?\n", text)
+    delimiter = told[1] if told else _delimiter_of(text)
+    header: list[str] = []
+    skipped = 0
+    with contextlib.suppress(csv.Error, StopIteration):
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        while not header or (told and skipped == 1):
+            header, skipped = next(rows), skipped + 1
+    if not header or max(len(cell) for cell in header) > 10_000:
+        # A quote that never closes swallows the file.
+        why = stray(_lines(source, encoding), delimiter, text.split("\n")[0].count(delimiter) + 1)
         raise ValueError(
-            f"{source.name} cannot be read as a table: its first line is odd"
-        ) from None
+            f"{source.name} cannot be read as a table: {why or 'its first line is odd'}"
+        )
     if len(header) < 2:
         raise ValueError(
             f"{source.name} has one column only: columns must be separated by comma, semicolon,"
@@ -198,28 +259,45 @@ def _text_layout(source: Source) -> Layout:
     if sum(_is_number(cell) for cell in header) > len(header) / 2:
         raise ValueError(f"{source.name}: the first line holds numbers, not the columns' names")
     names = _checked_names(source.name, header, notes)
-    return Layout(source, names, delimiter, encoding, None, tuple(notes))
+    return Layout(source, names, delimiter, encoding, None, tuple(notes), (), lines, skipped)
 
 
-def _encoding_of(source: Source, notes: list[str]) -> str:
-    """UTF-8 where it is, UTF-16 by its mark, Windows-1252 otherwise, which is said."""
+def _lines(source: Source, encoding: str) -> Iterator[str]:
+    """A file's lines without their ends, one at a time."""
+    with source.open() as stream:
+        yield from (
+            line.rstrip("\n")
+            for line in io.TextIOWrapper(stream, encoding=encoding, errors="replace")
+        )
+
+
+def _encoding_of(source: Source, notes: list[str]) -> tuple[str, int]:
+    """UTF-8 where it is, UTF-16 by its mark, Windows-1252 otherwise, which is said.
+
+    And how many lines there are, if there is any quote among them.
+    """
     decoder = codecs.getincrementaldecoder("utf-8")()
     valid, nothing, begins = True, False, b""
+    quoted, feeds, returns, last = False, 0, 0, b""
     with source.open() as stream:
         while piece := stream.read(2**22):
             begins = begins or piece[:4]
             nothing = nothing or b"\0" in piece
+            quoted = quoted or b'"' in piece
+            feeds, returns, last = feeds + piece.count(b"\n"), returns + piece.count(b"\r"), piece
             if valid:
                 try:
                     decoder.decode(piece)
                 except UnicodeDecodeError:
                     valid = False
+    # The last line may have no end.
+    lines = (max(feeds, returns) + (last.rstrip(b"\0")[-1:] not in b"\r\n")) if quoted else 0
     if begins.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
+        return "utf-16", lines
     if nothing:
         raise ValueError(f"{source.name} is not text but binary; a .csv or .parquet file is needed")
     if valid:
-        return "utf-8-sig" if begins.startswith(codecs.BOM_UTF8) else "utf-8"
+        return "utf-8-sig" if begins.startswith(codecs.BOM_UTF8) else "utf-8", lines
     with source.open() as stream:
         start = stream.read(2**16)
     odd = sum(byte < 32 and byte not in (9, 10, 12, 13) for byte in start)
@@ -229,7 +307,7 @@ def _encoding_of(source: Source, notes: list[str]) -> str:
         f"{source.name} is not UTF-8 and was read as Western European text (Windows-1252). If names"
         " look wrong, save it as UTF-8."
     )
-    return "cp1252"
+    return "cp1252", lines
 
 
 def _delimiter_of(text: str) -> str:
@@ -319,21 +397,80 @@ def _parquet_batches(
 
     try:
         with layout.source.open() as stream:
-            file = pyarrow.parquet.ParquetFile(stream)
-            schema = file.schema_arrow
-            flat = [not pa.types.is_nested(schema.field(j).type) for j in range(len(schema.names))]
-            chosen = [j for j, name in enumerate(layout.names) if name in names and flat[j]]
+            given = pyarrow.parquet.read_schema(stream)
+            stream.seek(0)
+            chosen = {j: name for j, name in zip(layout.places, layout.names, strict=True)
+                      if name in names}  # fmt: skip
+            wanted = list(dict.fromkeys(given.names[j] for j in chosen))
+            # A long text that is there many times is held once.
+            texts = [given.names[j] for j in chosen if _texts(given.field(j).type)]
+            file = pyarrow.parquet.ParquetFile(stream, read_dictionary=texts)
+            size = _rows_at_a_time(file.metadata, set(wanted))
             total, done = max(layout.rows or 1, 1), 0
-            for batch in file.iter_batches(
-                batch_size=BATCH_ROWS, columns=[schema.names[j] for j in chosen]
-            ):
+            for batch in file.iter_batches(batch_size=size, columns=wanted):
                 done += batch.num_rows
-                found = {layout.names[j]: batch.column(schema.names[j]) for j in chosen}
-                yield found, done / total
+                found: dict[str, Any] = {}
+                # Columns come in the file's order, all of one name, and those below "a." with "a".
+                place = -1
+                for column, name in zip(batch.columns, batch.schema.names, strict=True):
+                    place = given.names.index(name, place + 1)
+                    if place in chosen:
+                        found[chosen[place]] = _safe_cells(layout, chosen[place], column)
+                yield {name: found[name] for name in names if name in found}, done / total
     except (OSError, pa.ArrowException) as problem:
         raise ValueError(
             f"{layout.source.name} cannot be read further: {_first_line(problem)}"
         ) from None
+
+
+def _texts(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _rows_at_a_time(metadata: Any, names: set[str]) -> int:
+    """So many rows of Parquet that they unpack to no more than a few blocks."""
+    most = BATCH_ROWS
+    for group in range(metadata.num_row_groups):
+        part = metadata.row_group(group)
+        chunks = [part.column(place) for place in range(part.num_columns)]
+        chunks = [chunk for chunk in chunks if chunk.path_in_schema in names]
+        size = sum(chunk.total_uncompressed_size for chunk in chunks) / max(part.num_rows, 1)
+        most = min(most, int(8 * BLOCK_BYTES / max(size, 1.0)) + 1)
+        # Texts that are written as what differs from the last one unpack to anything.
+        if any("DELTA_BYTE_ARRAY" in chunk.encodings for chunk in chunks):
+            most = min(most, 1024)
+    return max(most, 1)
+
+
+def _safe_cells(layout: Layout, name: str, column: Any) -> Any:
+    """A Parquet column whose texts are text, and not too long."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not _texts(kind):
+        return column
+    if pa.types.is_string_view(column.type):
+        column = pc.cast(column, pa.string())
+    written = column.dictionary if pa.types.is_dictionary(column.type) else column
+    try:
+        written.validate(full=True)
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"{layout.source.name}: {name} holds bytes that are no text (not UTF-8); write it"
+            " anew, or without that column"
+        ) from None
+    longest = pc.max(pc.binary_length(written)).as_py() or 0
+    if longest > MOST_CELL:
+        raise ValueError(
+            f"{layout.source.name}: a cell of {name} has {longest:,} bytes, and at most"
+            f" {MOST_CELL:,} are read: leave that column out"
+        )
+    return column
 
 
 def _text_batches(
@@ -357,7 +494,7 @@ def _text_batches(
                 stream,
                 read_options=pyarrow.csv.ReadOptions(
                     column_names=list(layout.names),
-                    skip_rows_after_names=1,
+                    skip_rows_after_names=layout.head,
                     block_size=BLOCK_BYTES,
                     encoding={"utf-8-sig": "utf-8"}.get(layout.encoding, layout.encoding),
                 ),
@@ -369,7 +506,8 @@ def _text_batches(
                     column_types={
                         name: pa.float64() if name in quick else pa.string() for name in names
                     },
-                    null_values=list(MISSING),
+                    # Words that may be names are judged column by column.
+                    null_values=list(GAPS),
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),
@@ -379,9 +517,15 @@ def _text_batches(
                 share = min(stream.tell() / size, 1.0) if not stream.closed else 1.0
                 yield {name: batch.column(name) for name in names}, share
     except (OSError, pa.ArrowException, UnicodeDecodeError) as problem:
-        raise ValueError(
-            f"{layout.source.name} cannot be read as a table: {_first_line(problem)}"
-        ) from None
+        why = _first_line(problem)
+        if "straddling" in why:
+            _check_quotes(layout)
+            why = f"a row is longer than {BLOCK_BYTES // 2**20} MB"
+        raise ValueError(f"{layout.source.name} cannot be read as a table: {why}") from None
+    # Lines that are no rows are inside of quotes, or blank.
+    odd_lines = layout.lines - rows - len(left_out) - layout.head > 0 or left_out
+    if ragged is not None and layout.lines and odd_lines:
+        _check_quotes(layout)
     if left_out:
         expected, actual = left_out[0]
         said = (
@@ -394,128 +538,13 @@ def _text_batches(
             ragged.append(f"{said}, left out.")
 
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """A column as numbers.
-
-    Attributes
-    ----------
-    values : array, shape (n,)
-        NaN where there is none.
-    wrong : boolean array, shape (n,)
-        Where there is text that is no number.
-    commas, points : int
-        How many were written with a decimal comma, and how many with a point.
-    """
-
-    values: Array
-    wrong: np.ndarray
-    commas: int = 0
-    points: int = 0
-
-
-def to_numbers(column: Any) -> Numbers:
-    """An Arrow column as floats; text that is no number is marked, not guessed at."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    fine = np.zeros(len(column), dtype=bool)
-    if pa.types.is_boolean(kind):
-        column, kind = pc.cast(column, pa.int8()), pa.int8()
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
-    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return Numbers(np.asarray(values, dtype=float), fine)
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        # Dates, times, binary: there, but no numbers.
-        present = np.asarray(pc.is_valid(column))
-        return Numbers(np.full(len(column), np.nan), present)
-    try:
-        plain = pc.cast(column, pa.float64()).to_numpy(zero_copy_only=False)
-        values = np.asarray(plain, dtype=float)
-        return Numbers(values, fine, points=_fractional(values))
-    except pa.ArrowInvalid:
-        pass
-    result = np.full(len(column), np.nan)
-    wrong = fine.copy()
-    commas = 0
-    for place, text in enumerate(column.to_pylist()):
-        if text is None or text.strip() in MISSING:
-            continue
-        text = text.strip().replace("\u2212", "-")
-        try:
-            # Python reads 1_000 as a number; people do not.
-            result[place] = float("x" if "_" in text else text)
-        except ValueError:
-            if _DECIMAL_COMMA.fullmatch(text):
-                result[place] = float(text.replace(",", "."))
-                commas += 1
-            else:
-                wrong[place] = True
-    return Numbers(result, wrong, commas, max(_fractional(result) - commas, 0))
-
-
-def _fractional(values: Array) -> int:
-    """How many are no whole numbers."""
-    finite = values[np.isfinite(values)]
-    return int((finite != np.trunc(finite)).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """A column as names.
-
-    Attributes
-    ----------
-    codes : integer array, shape (n,)
-        Into the levels, -1 where there is none.
-    levels : list of str
-        Every name once, without blanks around it.
-    """
-
-    codes: np.ndarray
-    levels: list[str]
-
-    def counts(self, rows: np.ndarray | None = None) -> dict[str, int]:
-        """How often every name is there, among some of the rows."""
-        codes = self.codes if rows is None else self.codes[rows]
-        found = np.bincount(codes[codes >= 0], minlength=len(self.levels))
-        return {level: int(count) for level, count in zip(self.levels, found, strict=True) if count}
-
-
-def to_texts(column: Any) -> Texts:
-    """An Arrow column as names; what says that there is nothing is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        return Texts(np.full(len(column), -1), [])
-    if pa.types.is_floating(kind):
-        column = pc.if_else(pc.is_nan(column), None, column)
-    encoded = pc.dictionary_encode(column)
-    written = encoded.dictionary
-    if pa.types.is_floating(kind):
-        # 3.0 and 3 are the same code.
-        names = [f"{value:.10g}" for value in written.to_pylist()]
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        names = [" ".join(text.split())[:80] for text in written.to_pylist()]
-    else:
-        names = pc.cast(written, pa.string()).to_pylist()
-    levels = [name for name in dict.fromkeys(names) if name not in MISSING]
-    place = {name: code for code, name in enumerate(levels)}
-    # One more for rows without a value.
-    codes = np.array([*(place.get(name, -1) for name in names), -1])
-    return Texts(codes[np.asarray(pc.fill_null(encoded.indices, len(names)))], levels)
+def _check_quotes(layout: Layout) -> None:
+    """Refuse a file in which a stray quote has swallowed rows."""
+    why = stray(_lines(layout.source, layout.encoding), layout.delimiter, len(layout.names))
+    if why:
+        raise ValueError(
+            f"{layout.source.name} cannot be read as a table: {why}, so rows would be lost"
+        )
 
 
 def _is_number(text: str) -> bool:

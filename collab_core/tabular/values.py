@@ -1,0 +1,239 @@
+"""A column's cells as numbers or as names: what is a gap, what a comma means, what is too large."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._checks import Array
+
+#: How people write that there is nothing, whatever the column.
+GAPS = ("", "NaN", "nan", "-nan", "<NA>", "#N/A", "#NA", "NULL", "Null", "null",
+        "?", ".", "-", "--")  # fmt: skip
+
+#: Words that mean a gap among numbers; among names they may be one: no smoker, North America.
+WORDS = ("NA", "N/A", "n/a", "na", "None", "none")
+
+MISSING = (*GAPS, *WORDS)
+
+#: Beyond this a number is no measurement, and its square no number.
+LARGEST = 1e100
+
+#: What a comma in a number means.
+DECIMAL, THOUSANDS = "decimal", "thousands"
+
+# 1,244 alone could mean two things; 0,125 and 1,5 have a decimal comma; 1,000,000 and 1,244.5 have
+# thousands; so have 1.244,5 and 1.000.000, marked by points.
+_EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_COMMAS = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?|[+-]?\d{1,3}(,\d{3})+\.\d*")
+_POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(\.\d{3}){2,}")
+_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A column as numbers.
+
+    Attributes
+    ----------
+    values : array, shape (n,)
+        NaN where there is none, infinite where it is beyond `LARGEST`.
+    wrong : boolean array, shape (n,)
+        Where there is text that is no number.
+    plain : bool
+        Whether every cell is empty or a number as computers write it.
+    decimal, thousands, either, points : int
+        Numbers with a comma that must be decimal, that must mark thousands, that could be either,
+        and numbers with a decimal point.
+    words : tuple of str
+        Of `WORDS`, those that stand for gaps here.
+    """
+
+    values: Array
+    wrong: np.ndarray
+    plain: bool = True
+    decimal: int = 0
+    thousands: int = 0
+    either: int = 0
+    points: int = 0
+    words: tuple[str, ...] = ()
+
+
+def to_numbers(column: Any, comma: str = DECIMAL) -> Numbers:
+    """An Arrow column as floats; text that is no number is marked, not guessed at.
+
+    Parameters
+    ----------
+    comma : {"decimal", "thousands"}
+        What a comma means where it could mean both.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # Every different value once.
+        found = to_numbers(column.dictionary, comma)
+        codes = _codes(column.indices, len(found.values))
+        return replace(
+            found,
+            values=np.append(found.values, np.nan)[codes],
+            wrong=np.append(found.wrong, False)[codes],
+        )
+    fine = np.zeros(len(column), dtype=bool)
+    if pa.types.is_boolean(kind):
+        column, kind = pc.cast(column, pa.int8()), pa.int8()
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return Numbers(_floats(pc.cast(column, pa.float64(), safe=False)), fine)
+    if not _is_text(kind):
+        # Dates and times: there, but no numbers.
+        present = np.asarray(pc.is_valid(column))
+        return Numbers(np.full(len(column), np.nan), present, not present.any())
+    words: tuple[str, ...] = ()
+    for place in range(2):
+        try:
+            values = _floats(pc.cast(column, pa.float64()))
+            return Numbers(values, fine, place == 0, points=_fractional(values), words=words)
+        except pa.ArrowInvalid:
+            pass
+        if place == 0:
+            known = pc.is_in(column, value_set=pa.array(MISSING, kind))
+            words = tuple(w for w in pc.unique(column.filter(known)).to_pylist() if w in WORDS)
+            column = pc.if_else(known, pa.scalar(None, kind), column)
+    return _parsed(column.to_pylist(), comma, words)
+
+
+def _parsed(texts: list[str | None], comma: str, words: tuple[str, ...]) -> Numbers:
+    """Cell by cell, for columns that hold anything but plain numbers."""
+    result = np.full(len(texts), np.nan)
+    wrong = np.zeros(len(texts), dtype=bool)
+    decimal = thousands = either = points = 0
+    seen = dict.fromkeys(words)
+    for place, given in enumerate(texts):
+        if given is None:
+            continue
+        text = given.strip().replace("\u2212", "-")
+        if text in MISSING:
+            seen |= dict.fromkeys([text] if text in WORDS else [])
+            continue
+        try:
+            # Python reads 1_000 as a number; people do not.
+            result[place] = float("x" if "_" in text else text)
+            points += "." in text
+        except ValueError:
+            if _EITHER.fullmatch(text):
+                either += 1
+                result[place] = float(text.replace(",", "." if comma == DECIMAL else ""))
+            elif _COMMAS.fullmatch(text):
+                thousands += 1
+                result[place] = float(text.replace(",", ""))
+            elif _POINTS.fullmatch(text):
+                decimal += "," in text
+                result[place] = float(text.replace(".", "").replace(",", "."))
+            elif _COMMA.fullmatch(text):
+                decimal += 1
+                result[place] = float(text.replace(",", "."))
+            else:
+                wrong[place] = True
+    return Numbers(
+        _sane(result), wrong, False, decimal, thousands, either, points, tuple(seen)
+    )  # fmt: skip
+
+
+def _floats(column: Any) -> Array:
+    return _sane(np.array(column.to_numpy(zero_copy_only=False), dtype=float))
+
+
+def _sane(values: Array) -> Array:
+    """What is beyond `LARGEST` as infinite."""
+    with np.errstate(invalid="ignore"):
+        beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        values[beyond] = np.copysign(np.inf, values[beyond])
+    return values
+
+
+def _fractional(values: Array) -> int:
+    """How many are no whole numbers."""
+    finite = values[np.isfinite(values)]
+    return int((finite != np.trunc(finite)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A column as names.
+
+    Attributes
+    ----------
+    codes : integer array, shape (n,)
+        Into the levels, -1 where there is none.
+    levels : list of str
+        Every name once, without blanks around it.
+    """
+
+    codes: np.ndarray
+    levels: list[str]
+
+    def counts(self, rows: np.ndarray | None = None) -> dict[str, int]:
+        """How often every name is there, among some of the rows."""
+        codes = self.codes if rows is None else self.codes[rows]
+        found = np.bincount(codes[codes >= 0], minlength=len(self.levels))
+        return {level: int(count) for level, count in zip(self.levels, found, strict=True) if count}
+
+
+def to_texts(column: Any, words: Collection[str] = ()) -> Texts:
+    """An Arrow column as names; what says that there is nothing is none.
+
+    Parameters
+    ----------
+    words : collection of str
+        Of `WORDS`, those that mean a gap here.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    encoded = column if pa.types.is_dictionary(column.type) else None
+    kind = column.type if encoded is None else column.type.value_type
+    if encoded is None:
+        if pa.types.is_floating(kind):
+            column = pc.if_else(pc.is_nan(column), None, column)
+        encoded = pc.dictionary_encode(column)
+    written = encoded.dictionary
+    if pa.types.is_floating(kind):
+        # 3.0 and 3 are the same code.
+        names = ["" if value is None or np.isnan(value) else f"{value:.10g}"
+                 for value in written.to_pylist()]  # fmt: skip
+    elif _is_text(kind):
+        names = [_name(text) for text in written.to_pylist()]
+    else:
+        names = [name or "" for name in pc.cast(written, pa.string()).to_pylist()]
+    gaps = {*GAPS, *words}
+    levels = [name for name in dict.fromkeys(names) if name not in gaps]
+    place = {name: code for code, name in enumerate(levels)}
+    # One more for rows without a value.
+    codes = np.array([*(place.get(name, -1) for name in names), -1])
+    return Texts(codes[_codes(encoded.indices, len(names))], levels)
+
+
+def _name(text: str | None) -> str:
+    """Blanks put right, cut; a code that went through floats is the code: 3.0 is 3."""
+    name = " ".join((text or "")[:400].split())[:80]
+    return name[:-2] if name.endswith(".0") and name[:-2].lstrip("-").isdigit() else name
+
+
+def _codes(indices: Any, nothing: int) -> np.ndarray:
+    """Places in a dictionary, of rows without a value a place of their own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.fill_null(pc.cast(indices, pa.int64()), nothing))
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
