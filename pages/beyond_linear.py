@@ -1,5 +1,6 @@
 """Beyond linear: the paper's last proposal, tried on logistic regression; simulated and real."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from threading import Event
@@ -12,7 +13,8 @@ import collab_core as cc
 from collab_core import census, figures
 from collab_core.census import Choice, People, Study
 from collab_core.smooth import MEASURES, METHODS, NAMES, Curve, Settings, World, travel_curve
-from collab_core.smooth.measures import overconfidence
+from collab_core.smooth.measures import Trouble, overconfidence, trouble_of
+from collab_core.smooth.worlds import AgentModels
 from pages.shared import options, run
 from pages.shared.panel import columns, scenario_code, show
 from pages.shared.say import error_box, words
@@ -30,9 +32,11 @@ TRIALS = (1, 5, 10, 20, 50, 100, 200)
 UNLABELLED = {"own": "The agents' own", "pool": "A common pool of 2,000"}
 #: Samples are drawn one by one and fitted again and again: what a session can bear.
 MOST_N = 5000
-#: m n d^2 of a trial at the largest n of the usual grid, some second of work.
-USUAL_WORK = 3e7
+#: m n d^2 of a trial at the largest n of the usual grid, some second of work; and at any n.
+USUAL_WORK, MOST_WORK = 3e7, 3e8
 CALIBRATION_TRIALS = 10
+#: Methods whose answer for an agent is that for all, seen through its T.
+AGGREGATES = ("collab", "collab_attenuated", "imputation", "naive_collab", "local")
 STORED = Path(__file__).parents[1] / "data" / "travel_logistic_2024.csv"
 STORED_SOURCE = "ACS 2024 1-Year records of NY, PA, OH, FL and IL"
 TRAVEL_SIZES = (200, 500, 1000, 2000, 5000)
@@ -119,38 +123,85 @@ def world_code(scenario: cc.Scenario, choices: Choices) -> str:
     )
 
 
-def limited_n(scenario: cc.Scenario) -> int:
+def most_n(problem: cc.Problem) -> int:
+    """The largest n whose trials a session can bear, in memory and in time to a Stop."""
+    bearable = int(MOST_WORK / (problem.agents * problem.dimension**2))
+    return min(MOST_N, max(bearable, 3 * smallest_n(problem)))
+
+
+def limited_n(scenario: cc.Scenario, problem: cc.Problem) -> int:
     """The scenario's n, within what can be drawn sample by sample; said where it is less."""
-    if scenario.n > MOST_N:
-        words(f"Labels are drawn one by one: n = {MOST_N:,} is used instead of {scenario.n:,}.")
-    return min(scenario.n, MOST_N)
+    most = most_n(problem)
+    if scenario.n > most:
+        words(f"Labels are drawn one by one: n = {most:,} is used instead of {scenario.n:,}.")
+    return min(scenario.n, most)
 
 
-def trouble_in_words(curve: Curve, everybody: str = "Local fits") -> str:
-    """Separation, one class and what did not converge, in a sentence each."""
-    shares = {n: found.regularised / max(found.fits, 1) for n, found in curve.trouble.items()}
+def shares_in_words(shares: Mapping[int, float]) -> str:
+    """Shares by n, those of none left out: "3% at n = 84, 1% at n = 100"."""
+    if len(shares) > 1 and len(set(shares.values())) == 1:
+        return f"{next(iter(shares.values())):.0%} at every n"
+    return ", ".join(
+        f"{'under 1%' if share < 0.005 else f'{share:.0%}'} at n = {n:,}"
+        for n, share in shares.items()
+        if share
+    )
+
+
+def fits_in_words(trouble: Mapping[int, Trouble], everybody: str = "Agents") -> str:
+    """Separation, one class and no convergence among the agents' own fits."""
+    shares = {n: found.regularised / max(found.fits, 1) for n, found in trouble.items()}
     text = []
     if any(shares.values()):
-        said = ", ".join(f"{share:.0%} at n = {n:,}" for n, share in shares.items() if share)
-        if len(shares) > 1 and len(set(shares.values())) == 1:
-            said = f"{next(iter(shares.values())):.0%} at every n"
         text.append(
-            f"{everybody} with no finite best model, because classes are separated or a column "
-            f"belongs to one class alone: {said}. A small ridge answers for them, and they take "
-            "part with it."
+            f"{everybody} whose own fit has no finite best model, because classes are separated or "
+            f"a column belongs to one class alone: {shares_in_words(shares)}. A small ridge "
+            "answers for them, and they take part with it."
         )
-    single = sum(found.one_class for found in curve.trouble.values())
+    single = sum(found.one_class for found in trouble.values())
     if single:
         text.append(
-            f"{single} of them saw labels of one class only: their answer is an intercept, and "
-            "they are left out of the aggregate."
+            f"{single} fit{'s' if single > 1 else ''} saw labels of one class only: the answer is "
+            "an intercept, left out of the aggregate."
         )
-    stuck = sum(sum(found.stuck.values()) for found in curve.trouble.values())
-    if stuck:
-        text.append(f"{stuck} aggregates did not converge to 1e-7; their last step is used.")
-    missing = sorted({note for note in curve.notes.values() if note})
-    text += [f"Some entries are missing: {note}." for note in missing[:2]]
+    unfinished = sum(found.unfinished for found in trouble.values())
+    if unfinished:
+        text.append(f"{unfinished} fits did not converge to 1e-7; their last step is used.")
     return " ".join(text)
+
+
+def answers_in_words(
+    trouble: Mapping[int, Trouble],
+    trials: int,
+    *,
+    where: str = "",
+    skip: Iterable[str] = (),
+    local: str = NAMES["local"],
+) -> str:
+    """Methods whose own answers are a ridge's, or did not converge.
+
+    ``skip`` names methods of which that is said already, ``local`` who works alone.
+    """
+    text, parts = [], []
+    for method in (key for key in METHODS if key not in skip):
+        shares = {n: found.ridge.get(method, 0) / max(trials, 1) for n, found in trouble.items()}
+        if any(shares.values()):
+            name = local if method == "local" else NAMES[method]
+            parts.append(f"{name} {shares_in_words(shares)}")
+    if parts:
+        text.append(
+            f"{where}Answers that are a ridge's themselves, since the data behind them are "
+            f"separated: {'; '.join(parts)}."
+        )
+    stuck = sum(sum(found.stuck.values()) for found in trouble.values())
+    if stuck:
+        text.append(f"{where}{stuck} answers did not converge to 1e-7; their last step is used.")
+    return " ".join(text)
+
+
+def missing_in_words(curve: Curve) -> str:
+    missing = sorted({note for note in curve.notes.values() if note})
+    return " ".join(f"Some entries are missing: {note}." for note in missing[:2])
 
 
 # Against n ---------------------------------------------------------------------------------------
@@ -164,7 +215,7 @@ def smallest_n(problem: cc.Problem) -> int:
 def usual_grid(problem: cc.Problem) -> tuple[int, int]:
     low = min(smallest_n(problem), MOST_N // 2)
     high = int(USUAL_WORK / (problem.agents * problem.dimension**2))
-    return low, int(np.clip(high, 3 * low, min(max(1000, 3 * low), MOST_N)))
+    return low, int(np.clip(high, 3 * low, min(max(1000, 3 * low), most_n(problem))))
 
 
 def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
@@ -224,7 +275,7 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         for side, key, curve in zip(sides, keys, (full, own), strict=True):
             with side:
                 show_curve(curve, key, measure, beyond and measure == "log_loss", code_of(curve))
-        words(findings(full, own, agent))
+        words(findings(full, own, agent, measure, settings))
         words(WHAT_IS_WHAT)
 
     run.panel(
@@ -234,13 +285,15 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
 
 
 def pick_grid(problem: cc.Problem) -> tuple[int, ...]:
-    usual = usual_grid(problem)
+    usual, most = usual_grid(problem), most_n(problem)
     steps = (10, 20, 50, 100, 200, 500, 1000, 2000, MOST_N)
-    values = sorted({*usual, *steps})
+    values = sorted({*usual, *(n for n in steps if n < most), most})
     slider = {"widget": st.select_slider, "words": lambda n: f"{n:,}"}
     low = options.pick("from", "Smallest n", values[:-1], usual[0], **slider)
     above = [n for n in values if n > low]
     high = options.pick("to", "Largest n", above, max(usual[1], above[0]), **slider)
+    if most < MOST_N:
+        words(f"Labels are drawn one by one: in a world of this size n goes up to {most:,}.")
     return tuple(int(n) for n in np.unique(np.geomspace(low, high, 6).round().astype(int)))
 
 
@@ -253,7 +306,7 @@ def show_curve(curve: Curve, key: str, measure: str, beyond: bool, code: str) ->
     show(
         figures.measure_curve(
             curve.frame(measure), NAMES, MEASURES[measure].label, title=title, beyond=beyond,
-            log=measure == "calibration", level=level,
+            log=measure == "calibration", level=level, height=400,
         ),
         key=key,
         alt=f"{title}: {MEASURES[measure].label} of every method against n.",
@@ -281,6 +334,11 @@ def headline(own: Curve, agent: int, measure: str) -> str:
 
     if own.mean("collab", n, measure) is None or own.mean("local", n, measure) is None:
         return f"**How well does agent {agent + 1} predict, alone and together?**"
+    if own.done == 1:
+        return (
+            f"**One trial decides nothing**: together and alone, agent {agent + 1}'s "
+            f"{MEASURES[measure].label} is {numbers(n)}."
+        )
     ahead, name = own.ahead_from("collab", "local", measure), MEASURES[measure].label
     if ahead is None:
         behind = own.compare("collab", "local", n, measure) == -1
@@ -296,57 +354,92 @@ def headline(own: Curve, agent: int, measure: str) -> str:
     )
 
 
-def findings(full: Curve, own: Curve, agent: int) -> str:
+def findings(full: Curve, own: Curve, agent: int, measure: str, settings: Settings) -> str:
+    """What the curves say, in sentences about the measure that is drawn."""
     n = own.sample_sizes[-1]
-    said = [one for one in (ceiling_in_words(own, agent), attenuation_in_words(full)) if one]
-    sign = full.compare("collab", "imputation", n)
-    if sign is not None:
-        said.append(
-            f"Against imputation, which needs all data in one place, COLLAB is "
-            f"{ {1: 'ahead', 0: 'level', -1: 'behind'}[sign] } at n = {n:,} on all features: over "
-            "the agents' own features the two differ only in the weights 1/loss."
-        )  # fmt: skip
-    if full.mean("naive_collab", n) is not None and full.compare("naive_collab", "collab", n) == -1:
-        said.append(
-            f"The naive average stays at {full.mean('naive_collab', n):.4f} on all features "
-            f"(COLLAB {full.mean('collab', n):.4f}): what agents make up for is counted as theirs."
-        )
+    said = comparisons(full, own, agent, measure, settings) if own.done > 1 else []
     if full.mean("local", n) is not None:
         said.append("On the left, Local is a newcomer who sees all features and has n samples.")
-    if (trouble := trouble_in_words(own)) != "":
-        said.append(trouble)
-    said.append(
-        f"{own.done} trial{'s' if own.done > 1 else ''}; bands are 95% intervals of the mean."
-        if own.done > 1
-        else "1 trial, so there are no bands and nothing is decided."
-    )
-    return "\n".join(f"- {sentence}" for sentence in said)
+    said += [
+        fits_in_words(own.trouble),
+        answers_in_words(full.trouble, full.done, where="Left: ", local="Local (the newcomer)"),
+        # The agent's own fit is among those of all agents.
+        answers_in_words(own.trouble, own.done, where="Right: ", skip=AGGREGATES),
+        missing_in_words(own),
+        "1 trial, so there are no bands and nothing is decided."
+        if own.done == 1
+        else f"{own.done} trials; bands are 95% intervals of the mean"
+        + (", which on a log axis end at a quarter of it." if measure != "accuracy" else "."),
+    ]
+    return "\n".join(f"- {sentence}" for sentence in said if sentence)
 
 
-def ceiling_in_words(own: Curve, agent: int) -> str:
+def comparisons(full: Curve, own: Curve, agent: int, measure: str, settings: Settings) -> list[str]:
+    n, name = own.sample_sizes[-1], MEASURES[measure].label
+    said = [share_in_words(own, agent, measure), attenuation_in_words(full, measure)]
+    sign = full.compare("collab", "imputation", n, measure)
+    if sign is not None:
+        # The theorem, where its conditions hold.
+        trouble = full.trouble[n]
+        twins = (
+            settings.unlabelled == "own"
+            and not settings.correction
+            and trouble.all_plain
+            and not trouble.ridge.get("imputation", 0)
+        )
+        said.append(
+            f"Against imputation, which needs all data in one place, COLLAB is "
+            f"{ {1: 'ahead', 0: 'level', -1: 'behind'}[sign] } by {name} at n = {n:,} on all "
+            "features"
+            + (": here the two differ only in the weights 1/loss." if twins else ".")
+        )  # fmt: skip
+    if full.compare("naive_collab", "collab", n, measure) == -1:
+        said.append(
+            f"The naive average stays at {full.mean('naive_collab', n, measure):.4f} on all "
+            f"features ({name}; COLLAB {full.mean('collab', n, measure):.4f}): what agents make up "
+            "for is counted as theirs."
+        )
+    return [sentence for sentence in said if sentence]
+
+
+def share_in_words(own: Curve, agent: int, measure: str) -> str:
+    """How far together is on the way from alone to everybody's samples of an agent's features."""
     n = own.sample_sizes[0]
-    local, together, most = (own.mean(key, n) for key in ("local", "collab", "full_data"))
-    if local is None or together is None or most is None or local - most <= 1e-6:
+    if own.compare("collab", "local", n, measure) != 1:
         return ""
+    if own.compare("collab", "full_data", n, measure) == 1:
+        return (
+            f"At n = {n:,} agent {agent + 1} does better together than with everybody's samples of "
+            "its own features in one place (Full data): the others' features tell too."
+        )
+    if own.compare("full_data", "local", n, measure) != 1:
+        return ""
+    local, together, most = (own.mean(key, n, measure) for key in ("local", "collab", "full_data"))
     share = (local - together) / (local - most)
     return (
-        f"At n = {n:,} working together takes agent {agent + 1} {share:.0%} of the way from alone "
-        "to the ceiling, everybody's samples with its features in one place."
+        f"At n = {n:,} working together takes agent {agent + 1} {min(share, 1):.0%} of the way "
+        f"({MEASURES[measure].label}) from alone to everybody's samples of its features in one "
+        "place (Full data)."
     )
 
 
-def attenuation_in_words(full: Curve) -> str:
+def attenuation_in_words(full: Curve, measure: str) -> str:
     """What the linear T costs on all features, where that can be told."""
     n = full.sample_sizes[-1]
-    sign = full.compare("collab_attenuated", "collab", n)
-    linear, bent = full.mean("collab", n), full.mean("collab_attenuated", n)
+    sign = full.compare("collab_attenuated", "collab", n, measure)
+    linear, bent = (full.mean(key, n, measure) for key in ("collab", "collab_attenuated"))
     if sign is None or linear is None or bent is None:
         return ""
-    best = full.best["log_loss"]
-    numbers = f"{linear - best:.4f} and {bent - best:.4f} beyond the best possible"
+    label, best = MEASURES[measure].label, full.best[measure]
+    away = "a calibration error of {} and {}"
+    if measure != "calibration":
+        linear, bent = abs(linear - best), abs(bent - best)
+        beyond = "beyond" if MEASURES[measure].better < 0 else "short of"
+        away = f"{label} {{}} and {{}} {beyond} the best possible"
+    numbers = away.format(f"{linear:.4f}", f"{bent:.4f}")
     if sign == 0:
         return f"On all features the attenuated T makes no difference that shows ({numbers})."
-    return f"On all features at n = {n:,} the linear T leaves {numbers} by the attenuated one: " + (
+    return f"On all features at n = {n:,} the linear T and the attenuated one leave {numbers}: " + (
         "the paper's linear T is a bias here, which no n removes."
         if sign == 1
         else "here the attenuated one is worse; it undoes shrinkage that few samples need."
@@ -368,7 +461,7 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
     if not methods:
         error_box("Pick at least one method.")
         return
-    n = limited_n(scenario)
+    n = limited_n(scenario, problem)
     choices = Choices(signal, intercept, settings)
     world = choices.world(problem)
 
@@ -409,7 +502,15 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
             + f"frame = curves[{target!r}].reliability_frame({n})\nprint(frame)\n",
         )
         words(calibration_in_words(curve, n))
-        words(trouble_in_words(curve))
+        newcomer = "Local is a newcomer who sees all features and has n samples."
+        alone = "Local (the newcomer)" if target == "full" else NAMES["local"]
+        said = [
+            newcomer if target == "full" and curve.mean("local", n) is not None else "",
+            fits_in_words(curve.trouble),
+            answers_in_words(curve.trouble, curve.done, local=alone),
+            missing_in_words(curve),
+        ]
+        words(" ".join(sentence for sentence in said if sentence))
 
     run.panel(
         "reliability", (scenario, astuple(choices), target, tuple(methods)), work, draw,
@@ -449,17 +550,18 @@ def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
         signal, intercept = signal_controls()
     with st.expander("What the server is given"):
         settings = server_controls()
-    n = limited_n(scenario)
+    n = limited_n(scenario, problem)
     choices = Choices(signal, intercept, settings)
     world = choices.world(problem)
     drawn = ("local", "collab", "collab_attenuated", "naive_collab")
 
-    def work(report: run.Report, cancel: Event) -> pd.DataFrame:
+    def work(report: run.Report, cancel: Event) -> AgentModels | None:
         return cc.smooth.models_of_agent(
-            world, n, agent, drawn, seed=scenario.seed, settings=settings
+            world, n, agent, drawn, seed=scenario.seed, settings=settings, cancel=cancel
         )
 
-    def draw(frame: pd.DataFrame, final: bool) -> None:
+    def draw(found: AgentModels, final: bool) -> None:
+        frame, trouble = found.frame, {n: found.trouble}
         words(models_in_words(frame, agent, n))
         show(
             figures.models_of_agent(
@@ -475,9 +577,12 @@ def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
             frame=frame,
             formula=MODELS_FORMULA,
             code=world_code(scenario, choices)
-            + f"frame = cc.smooth.models_of_agent(\n    world, {n}, {agent},\n    {drawn},\n"
-            + "    seed=scenario.seed, settings=settings,\n)\nprint(frame)\n",
+            + f"found = cc.smooth.models_of_agent(\n    world, {n}, {agent},\n    {drawn},\n"
+            + "    seed=scenario.seed, settings=settings,\n)\nframe = found.frame\nprint(frame)\n",
         )
+        alone = f"Local (agent {agent + 1}'s own fit)"
+        said = (fits_in_words(trouble), answers_in_words(trouble, 1, local=alone))
+        words(" ".join(sentence for sentence in said if sentence))
 
     run.panel(
         "logistic-models", (scenario, astuple(choices), agent, n), work, draw, label="Fit",
@@ -513,7 +618,8 @@ def travel() -> None:
     people: People | None = st.session_state.get("census-people")
     words(
         "**Does it take more than 20 minutes to work?** States as agents, who ask as in the paper; "
-        "folktables' own label for ACSTravelTime. The sidebar's world has no role here."
+        "folktables' label for ACSTravelTime, asked only of people who travel to work. The "
+        "sidebar's world has no role here."
     )
     first, second = st.columns([1.2, 1], vertical_alignment="bottom")
     with first:
@@ -550,12 +656,15 @@ def stored(measure: str, model: str, people: People | None) -> None:
         + "print(frame.replace({'method': cc.smooth.NAMES}))\n",
     )
     why = "There are too many people to hold as records." if people else ""
+    draws, trouble = int(frame["trials"].max()), trouble_of(frame)
+    ridges = f"{fits_in_words(trouble, 'States')} {answers_in_words(trouble, draws)}".strip()
     words(
-        f"- A stored run: {STORED_SOURCE}, {int(frame['trials'].max())} draws, IL's test people. "
+        f"- A stored run: {STORED_SOURCE}, {draws} draws, IL's test people. "
         "`data/README.md` has the command that made it.\n"
-        f"- {why} A logistic fit cannot be had from sums, so this is live only with records: load "
-        "person files on the page Census under Data (from the Census Bureau, from a folder or by "
-        "upload), then come back."
+        + (f"- {ridges}\n" if ridges else "")
+        + f"- {why} A logistic fit cannot be had from sums, so this is live only with records: "
+        "load person files on the page Census under Data (from the Census Bureau, from a folder or "
+        "by upload), then come back."
     )
     st.page_link("pages/census.py", label="To the Census page")
 
@@ -618,7 +727,13 @@ def live(people: People, measure: str, model: str) -> None:
                 formula=RELIABILITY_FORMULA,
                 code=code + f"frame = curve.reliability_frame({first})\nprint(frame)\n",
             )
-        words(f"Data: {found.source}. {trouble_in_words(curve, 'States')}")
+        said = (
+            f"Data: {found.source}.",
+            fits_in_words(curve.trouble, "States"),
+            answers_in_words(curve.trouble, curve.done),
+            missing_in_words(curve),
+        )
+        words(" ".join(sentence for sentence in said if sentence))
 
     run.panel(
         "travel", (found.digest, choice, trials), work, draw, label="Draw",
@@ -672,7 +787,7 @@ WHAT_IS_WHAT = """
 **Theorem, heuristic, measured**
 - *Theorem:* with squared loss this aggregation is COLLAB, exactly. With log-loss over the agents'
   own features it is, exactly, logistic regression on everybody's imputed data with weights 1/loss,
-  though no label leaves home.
+  though no label leaves home, where every agent's own fit is finite (no ridge, nobody left out).
 - *Heuristic:* a linear T for a model that is not linear, and 1/loss as the weight (for log-loss the
   curvature already knows how sure an agent is). The attenuated T is ours, beyond the paper.
 - *Measured:* every curve above. No bound is known here.
@@ -685,7 +800,8 @@ $\\sum_i n_i\\,\\mathbb{E}\\,\\ell\\big(f(x_+;\\hat\\theta_i), f(x_+;T_i\\theta)
 the cross-entropy of the agent's probability against the server's; agent $i$ gets $T_i\\theta$ back.
 The factor $n_i$ is ours, for agents of unequal size. Attenuated (beyond the paper): $T_i\\theta /
 \\sqrt{1 + \\tfrac{\\pi}{8}\\,\\theta_{i-}'\\Gamma_i\\theta_{i-}}$, since averaging over the unseen
-flattens a logistic curve. One intercept for all passes through $T_i$ as it is. Measures are over
+flattens a logistic curve. $\\Sigma$, hence $T_i$, is known exactly here. One intercept for all
+passes through $T_i$ as it is. Where classes are separated a ridge answers. Measures are over
 4,000 fresh samples whose true probabilities stand for their labels; the best possible is that of
 the true probability given the features of the target.
 """
@@ -704,10 +820,14 @@ returns $T_i\\hat\\theta$, attenuated or not.
 
 TRAVEL_FORMULA = """
 Every state has $n$ of its people, drawn without replacement, and asks as in the paper; the label is
-JWMNP > 20. Features are centred within each sample and scaled by pooled deviations. Every state
-keeps its own intercept, slopes are learnt together. Measured on the target's test people (every
-fifth of its file); Local is the target's own people, asked all questions where the model of all is
-drawn; the ceiling is everybody's people asked them. Gaps to Local in the data are by paired draws.
+JWMNP > 20, folktables' for ACSTravelTime. The people are others: folktables keeps those without a
+travel time, who work at home, and labels them 0; here only JWMNP > 0 is kept. Features are centred
+within each sample and scaled by pooled deviations; $\\Sigma$, hence $T_i$, comes from all training
+records, whatever $n$. Every state keeps its own intercept, slopes are learnt together. Measured on
+the target's test people (every fifth of its file); Local is the target's own people, asked all
+questions where the model of all is drawn; Full data is everybody's people asked the same. Where
+classes are separated, or a column is one class's alone, a ridge answers. Gaps to Local in the data
+are by paired draws.
 """
 
 main()

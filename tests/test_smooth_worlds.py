@@ -264,7 +264,7 @@ def test_what_fails_in_some_trials_has_no_average():
     scenario = cc.Scenario(d=6, m=4, missing="hub", size=2, seed=0)
     curve = curves(World(scenario.problem(), 2.0, -2.0), [8], 60, ["full"], ["collab", "local"])
     found = curve["full"]
-    assert "seen by no agent that takes part" in found.notes["collab", 8]
+    assert "nobody who takes part sees" in found.notes["collab", 8]
     assert found.mean("collab", 8) is None
     assert found.mean("local", 8) is not None
 

@@ -11,6 +11,18 @@ import plotly.graph_objects as go
 
 from .style import PALETTE, Trace, faint, figure, log_axis
 
+#: A legend under the plot that the plot makes room for, however many lines a phone needs.
+BELOW: dict[str, Any] = {
+    "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
+    "legend": {
+        "orientation": "h", "x": 0, "xref": "paper",
+        "y": 0, "yref": "container", "yanchor": "bottom",
+    },
+}  # fmt: skip
+
+#: On a log axis a band ends at this share of its mean: at 0 it would reach the floor.
+BAND_ENDS = 0.25
+
 
 def measure_curve(
     frame: pd.DataFrame,
@@ -24,6 +36,9 @@ def measure_curve(
     height: int = 430,
 ) -> go.Figure:
     """Draw a measure against n, a line a method with its 95% band.
+
+    Everybody's full data, which COLLAB should come near to, is a broad line below all others;
+    COLLAB is drawn last.
 
     Parameters
     ----------
@@ -45,20 +60,21 @@ def measure_curve(
         for name in ("mean", "low", "high"):
             drawn[name] = frame[name] - frame["best"]
     log = log or beyond
-    known = drawn["mean"].dropna().to_numpy(dtype=float)
-    # A log axis has no 0: a band that reaches it ends a decade below everything else.
-    lowest = float(known[known > 0].min(initial=1.0)) / 10
+    if log:
+        drawn = drawn[~(drawn["mean"] <= 0)]
+        drawn["low"] = np.maximum(drawn["low"], BAND_ENDS * drawn["mean"])
+    order = [str(key) for key in drawn["method"].unique()]
     traces: list[Trace] = []
-    for key, rows in drawn.groupby("method", sort=False):
-        style, name = PALETTE[str(key)], names[str(key)]
+    for key in sorted(order, key=_depth):
+        rows, style, name = drawn[drawn["method"] == key], PALETTE[key], names[key]
+        broad = key == "full_data"
         band = rows[rows["low"].notna()]
-        low = band["low"].clip(lower=lowest) if log else band["low"]
         if len(band):
             traces.append(
                 {
                     "type": "scatter",
                     "x": np.concatenate([band["n"], band["n"][::-1]]),
-                    "y": np.concatenate([band["high"], low[::-1]]).astype(float),
+                    "y": np.concatenate([band["high"], band["low"][::-1]]).astype(float),
                     "fill": "toself",
                     "fillcolor": faint(style.colour),
                     "line": {"width": 0},
@@ -69,8 +85,6 @@ def measure_curve(
                 }
             )
         there = rows[rows["mean"].notna()]
-        if log:
-            there = there[there["mean"] > 0]
         traces.append(
             {
                 "type": "scatter",
@@ -79,29 +93,45 @@ def measure_curve(
                 "mode": "lines+markers",
                 "name": name,
                 "legendgroup": name,
-                "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
+                "legendrank": 1 + order.index(key),
+                "opacity": 0.5 if broad else 1,
+                "line": {"color": style.colour, "dash": style.dash, "width": 6 if broad else 1.5},
                 "marker": {"color": style.colour, "symbol": style.marker, "size": 8},
                 "hovertemplate": "n = %{x:,}: %{y:.4g}<extra>" + name + "</extra>",
             }
         )
     axis = f"{text} beyond the best possible" if beyond else text
-    y = log_axis(axis, known) if log else {"title": {"text": axis}, **_range(known, level)}
     return figure(
         traces,
         title=title,
         height=height,
-        x=log_axis("labelled samples per agent, n", drawn["n"]),
-        y=y,
-        layout={
-            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-            **({} if level is None or beyond else _across(*level, log)),
-        },
+        x=log_axis("labelled samples per agent, n", frame["n"]),
+        y=_log(axis, drawn) if log else {"title": {"text": axis}, **_range(drawn, level)},
+        layout={**BELOW, **({} if level is None or beyond else _across(*level, log))},
     )
 
 
-def _range(known: np.ndarray, level: tuple[float, str] | None) -> dict[str, Any]:
-    """Limits that hold the values and the level, but not a method that fails altogether."""
+def _depth(key: str) -> int:
+    """In which order lines are drawn: COLLAB on top, where it would hide behind others."""
+    return {"full_data": 0, "collab": 2}.get(key, 1)
+
+
+def _numbers(drawn: pd.DataFrame, name: str) -> np.ndarray:
+    return drawn[name].dropna().to_numpy(dtype=float)
+
+
+def _log(text: str, drawn: pd.DataFrame) -> dict[str, Any]:
+    """A log axis that holds all means, and bands as far as a factor of three around them."""
+    known = _numbers(drawn, "mean")
+    if known.size == 0:
+        return log_axis(text, known)
+    ends = np.concatenate([_numbers(drawn, "low"), _numbers(drawn, "high")])
+    return log_axis(text, np.append(known, np.clip(ends, known.min() / 3, known.max() * 3)))
+
+
+def _range(drawn: pd.DataFrame, level: tuple[float, str] | None) -> dict[str, Any]:
+    """Limits that hold means, bands and the level, but not a method that fails altogether."""
+    known = _numbers(drawn, "mean")
     values = known if level is None else np.append(known, level[0])
     if values.size == 0:
         return {}
@@ -109,6 +139,10 @@ def _range(known: np.ndarray, level: tuple[float, str] | None) -> dict[str, Any]
     middle = float(np.median(values))
     # Far from the middle nothing is to be read off but that it is far.
     high = min(high, middle + 8 * max(middle - low, 0.02))
+    # Bands as far as half of that around it: one wide one must not flatten all lines.
+    reach = max(high - low, 1e-3) / 2
+    low = max(_numbers(drawn, "low").min(initial=low), low - reach)
+    high = min(_numbers(drawn, "high").max(initial=high), high + reach)
     room = 0.06 * max(high - low, 1e-3)
     return {"range": [low - room, high + room]}
 
@@ -175,8 +209,5 @@ def reliability(
         height=height,
         x={"title": {"text": "predicted probability"}, **unit},
         y={"title": {"text": "real share of ones"}, **unit},
-        layout={
-            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        },
+        layout=BELOW,
     )

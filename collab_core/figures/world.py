@@ -228,7 +228,12 @@ def models_of_agent(
         )
     y = {"title": {"text": "coefficient"}, "zeroline": True}
     x = {"type": "category", "categoryorder": "array", "categoryarray": list(names)}
-    return figure(traces, title=title, height=height, x=x, y=y)
+    # Below the plot, which makes room for it: above, on a phone, it would lie over the title.
+    layout = {
+        "margin": {"l": 10, "r": 10, "t": 48, "b": 10},
+        "legend": {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
+    }
+    return figure(traces, title=title, height=height, x=x, y=y, layout=layout)
 
 
 def matrix_with_column(

@@ -30,7 +30,7 @@ from scipy.special import logit
 from .._checks import Array, agent_index, choice, finite_array, positive
 from ..estimate import NotEstimableError
 from ..geometry import Geometry
-from ..views import ViewsLike, require_seen
+from ..views import ViewsLike, unseen_features
 from .losses import LOGISTIC, Loss
 from .solver import STEPS, Block, local_coefficients, minimise, settle
 
@@ -521,12 +521,12 @@ def _require_coverage(used: NDArray[np.bool_], layout: Layout) -> None:
         )
     views, d = layout.geometry.views, layout.geometry.dimension
     for pattern in np.unique(used, axis=0):
-        if not pattern.all():
-            require_seen(
-                [views[i] for i in np.flatnonzero(pattern)],
-                d,
-                why=" that takes part (others have labels of one class, or fit without loss)",
-                error=NotEstimableError,
+        unseen = unseen_features([views[i] for i in np.flatnonzero(pattern)], d)
+        if unseen.size:
+            names = ", ".join(f"x{j + 1}" for j in unseen[:10]) + ", ..." * (unseen.size > 10)
+            raise NotEstimableError(
+                f"nobody who takes part sees {names}: others have labels of one class, or fit them"
+                " without loss"
             )
 
 
