@@ -137,9 +137,10 @@ def helps(asked: Subject) -> None:
     if asked.problem.agents == 1:
         words(f"**There is only one agent, {asked.agents[0]}: nobody to help or to be helped.**")
         return
-    if not is_large(asked):
+    if asked.problem.agents <= planning.LARGEST_EXACT and not is_large(asked):
         draw_helps(asked, quickly_helping(asked.key, asked))
         return
+    # Random orders, live: the first are there at once.
     run.panel(
         "helps", asked.key, lambda report, cancel: helping(asked, report, cancel),
         lambda found, final: draw_helps(asked, found), label="Value coalitions",
@@ -152,7 +153,7 @@ def draw_helps(asked: Subject, found: Helped) -> None:
     others = matrix.copy()
     np.fill_diagonal(others, 0.0)
     leaver = int(others.max(axis=0).argmax())
-    most = int(shares.to_others.argmax())
+    most = int(shares.brings.argmax())
     words(helps_in_words(others, shares, asked))
     left, right = columns("helps", "shares", sizes=[1.1, 1])
     with left:
@@ -171,13 +172,13 @@ def draw_helps(asked: Subject, found: Helped) -> None:
             code=asked.code + "frame = cc.planning.who_helps_whom(problem, n)\nprint(frame)\n",
         )
     with right:
-        title = f"{starting(asked.agents[most])} brings most to others"
-        if is_even(shares.to_others, shares.total):
+        title = f"{starting(asked.agents[most])} brings most to the others"
+        if is_even(shares.brings, shares.total):
             title = "By fair share, all bring the same"
         show(
             figures.fair_shares(shares.frame, title=title, **drawn_names(asked)),
             key="shares",
-            alt="Each agent's Shapley value: what it brings to others and what it gets itself.",
+            alt="What each agent brings to the others by fair share, and what it saves itself.",
             frame=named(shares.frame, asked),
             formula=SHARES_FORMULA,
             code=asked.code
@@ -213,14 +214,14 @@ def helps_in_words(others: np.ndarray, shares: planning.Shares, asked: Subject) 
         f"error rises by {others[hurt, leaver]:.1%}.** "
     )
     if len(others) == 2:
-        return said + "Of what two agents save together, each brings half by fair share."
-    most, own = int(shares.to_others.argmax()), shares.values - shares.to_others
-    if is_even(shares.to_others, shares.total):
+        return said + "With two agents, each brings what the other saves."
+    most, gains = int(shares.brings.argmax()), int(shares.gets.argmax())
+    if is_even(shares.brings, shares.total):
         return said + "By fair share, all bring the same to the others."
     return (
-        f"{said}By fair share {asked.agents[most]} brings most to others, "
-        f"{shares.to_others[most] / shares.total:.1%} of all that working together saves; "
-        f"{asked.agents[int(own.argmax())]} gets most for itself."
+        f"{said}By fair share {asked.agents[most]} brings most to the others, "
+        f"{shares.brings[most] / shares.total:.1%} of all that working together saves; "
+        f"{asked.agents[gains]} saves most itself."
     )
 
 
@@ -396,9 +397,13 @@ def samples(asked: Subject) -> None:
     words(samples_in_words(needed, spent, wanted, extra, asked, even))
     first, second = columns("needed", "budget", sizes=[1, 1])
     best = asked.agents[int(spent["fall"].argmax())]
+    fewer = needed["saved"].max()
+    saved = f"Error {wanted:g}: up to {fewer:.3g} times fewer samples"
+    if fewer < 1.05:
+        saved = f"Samples for an error of {wanted:g}"
     helped = "It makes no difference who gets them" if even else f"{extra:,} more: {best} first"
     drawn = (
-        (first, "needed", figures.samples_needed, needed, f"Samples for an error of {wanted:g}",
+        (first, "needed", figures.samples_needed, needed, saved,
          "Labelled samples every agent needs for the wanted error, alone and together.",
          SAMPLES_FORMULA, f"samples_needed(problem, {wanted})"),
         (second, "budget", figures.budget, spent, helped,
@@ -700,11 +705,10 @@ $K$. The diagonal (an agent that leaves is alone) is in the data, not in the pic
 """
 
 SHARES_FORMULA = """
-A coalition is worth what its members save together: the sum over them of $s_id_i/n$ alone less
-their error in the coalition. The Shapley value, the whole bar, is what an agent adds, averaged over
-all orders in which agents could arrive; values add up to the whole gain. The strong part is what it
-adds to models of agents that are there already, the faint part what it saves itself on arrival: who
-knows little gains much without bringing much.
+Of what agent $i$ saves, $s_id_i/n$ alone less its error with all, every partner gets its Shapley
+value: what it takes off $i$'s error on arrival, averaged over all orders in which $i$'s partners
+could arrive. Summed over $i$ that is what an agent brings. The data also hold the Shapley value of
+the consortium as one game (`share`), in which an agent is credited with its own saving too.
 """
 
 MEASURE_FORMULA = """

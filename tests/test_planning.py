@@ -60,30 +60,46 @@ def test_shapley_is_the_average_over_all_orders(seed):
     assert shares.values.sum() == pytest.approx(shares.total)
 
 
-def test_what_an_agent_brings_to_others_is_told_apart_from_what_it_gets():
+def test_what_an_agent_brings_is_its_shapley_value_among_each_others_partners():
     problem = random_problem(np.random.default_rng(4), d=5, m=4, shares=True)
     n = 50
-
-    def saved(members, i):
-        return error_of(problem, [i], i, n) - error_of(problem, members, i, n)
-
-    others = np.zeros(4)
-    for order in permutations(range(4)):
-        for place, agent in enumerate(order):
-            before, after = order[:place], order[: place + 1]
-            others[agent] += sum(saved(after, i) - saved(before, i) for i in before) / 24
+    brings = np.zeros(4)
+    for i in range(4):
+        partners = [j for j in range(4) if j != i]
+        for order in permutations(partners):
+            members, before = [i], error_of(problem, [i], i, n)
+            for agent in order:
+                members.append(agent)
+                after = error_of(problem, members, i, n)
+                brings[agent] += (before - after) / 6
+                before = after
     shares = planning.shapley(problem, n)
-    assert_allclose(shares.to_others, others, rtol=1e-8, atol=1e-12)
-    assert (shares.to_others <= shares.values + 1e-12).all()
+    assert_allclose(shares.brings, brings, rtol=1e-8, atol=1e-12)
+    assert shares.brings.sum() == pytest.approx(shares.total)
+    assert shares.gets.sum() == pytest.approx(shares.total)
 
 
-def test_who_knows_most_brings_most_to_others_and_who_knows_least_gains_most():
+def test_who_knows_most_brings_most_and_gets_least():
     covariance = cc.covariance.equicorrelated(4, 0.5)
     # Equal relations and noise; agent 0 has ten times the others' samples.
     problem = cc.Problem(covariance, np.ones(4), 1.0, [range(4)] * 3, [10, 1, 1])
     shares = planning.shapley(problem, 50)
-    assert shares.to_others.argmax() == 0
-    assert (shares.values - shares.to_others).argmin() == 0
+    assert shares.brings.argmax() == 0
+    assert shares.gets.argmin() == 0
+
+
+@given(problems())
+def test_the_error_of_joining_is_that_of_the_larger_coalition(problem):
+    world = planning.Consortium(problem, 50)
+    rng = np.random.default_rng(0)
+    members = rng.random((6, problem.agents)) < 0.5
+    members[0] = False
+    found = planning._joining(world, members)
+    for i in np.flatnonzero(problem.sizes > 0):
+        larger = members.copy()
+        larger[:, i] = True
+        expected = world.errors(world.information_of(larger))[:, i]
+        assert_allclose(found[:, i], expected, rtol=1e-6)
 
 
 def test_shares_stopped_early_are_those_of_fewer_orders():
@@ -95,10 +111,10 @@ def test_shares_stopped_early_are_those_of_fewer_orders():
         if len(seen) == 3:
             stop.set()
 
-    found = planning.shapley(problem, 50, orders=40, seed=1, progress=look, cancel=stop)
-    assert found.orders == 8
-    assert seen == [(2 / 20, 4), (3 / 20, 6), (4 / 20, 8)]
-    assert_allclose(found.values, planning.shapley(problem, 50, orders=8, seed=1).values)
+    found = planning.shapley(problem, 50, orders=100, seed=1, progress=look, cancel=stop)
+    assert found.orders == 40
+    assert seen == [(0.2, 20), (0.3, 30), (0.4, 40)]
+    assert_allclose(found.values, planning.shapley(problem, 50, orders=40, seed=1).values)
 
 
 def test_equal_agents_have_equal_shares():
@@ -117,8 +133,8 @@ def test_sampled_shares_agree_with_exact_ones_within_their_error(monkeypatch):
     assert not sampled.exact
     assert sampled.values.sum() == pytest.approx(exact.total)
     assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.errors + 1e-12).all()
-    gap = np.abs(sampled.to_others - exact.to_others)
-    assert (gap < 4.5 * sampled.others_errors + 1e-12).all()
+    assert (np.abs(sampled.brings - exact.brings) < 4.5 * sampled.brings_errors + 1e-12).all()
+    assert sampled.brings.sum() == pytest.approx(exact.total)
 
 
 @given(problems(max_features=5, max_agents=4))

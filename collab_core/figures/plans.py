@@ -97,38 +97,40 @@ def _shares_heatmap(
 def fair_shares(
     frame: pd.DataFrame, *, title: str, height: int = 460, agents: Sequence[str] | None = None
 ) -> go.Figure:
-    """Draw fair shares (`planning.Shares.frame`), who brings most to others first.
+    """Draw what agents bring to others by fair share, most first, and what each saves itself.
 
-    A bar is a share: below, what an agent adds to others' models, above, what it gets for its own;
-    with 95% error bars where orders were sampled.
+    Parameters
+    ----------
+    frame : DataFrame
+        As `planning.Shares.frame`; 95% error bars are drawn where orders were sampled.
     """
-    ordered = frame.sort_values("to_others", ascending=False, kind="stable")
-    own = frame["share"] - frame["to_others"]
+    ordered = frame.sort_values("brings", ascending=False, kind="stable")
     said = [
-        f"share {row.share:.3g} of the error saved<br>{row.to_others:.3g} by what it brings to"
-        f" others, {row.share - row.to_others:.3g} by what it gets"
-        for row in frame.itertuples()
+        f"brings {brings:.3g} to the others, saves {gets:.3g} itself"
+        for brings, gets in zip(frame["brings"], frame["gets"], strict=True)
     ]
-    lower = _bars(ordered["agent"], ordered["to_others"].to_numpy(dtype=float), agents, said)
-    upper = _bars(ordered["agent"], own[ordered.index].to_numpy(dtype=float), agents, said)
-    lower |= {"name": "brings to others"}
-    upper |= {
-        "name": "gets for itself",
-        "marker": {"color": faint(PALETTE["collab"].colour, 0.3)},
+    bars = _bars(ordered["agent"], ordered["brings"].to_numpy(dtype=float), agents, said)
+    bars["name"] = "brings to the others"
+    spread = ordered["brings_error"].to_numpy(dtype=float)
+    if spread.any():
+        bars["error_y"] = {"type": "data", "array": 1.96 * spread, "color": "#888888"}
+    style = PALETTE["local"]
+    gets: Trace = {
+        "type": "scatter",
+        "x": bars["x"],
+        "y": ordered["gets"].to_numpy(dtype=float),
+        "mode": "markers",
+        "name": "saves itself",
+        "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
+        "text": bars["text"],
+        "hovertemplate": bars["hovertemplate"],
     }
-    for bars, column in ((lower, "to_others_error"), (upper, "share_error")):
-        spread = ordered[column].to_numpy(dtype=float)
-        if spread.any():
-            bars["error_y"] = {
-                "type": "data", "array": 1.96 * spread, "color": "#888888", "thickness": 1.2,
-            }  # fmt: skip
     return figure(
-        [lower, upper],
+        [bars, gets],
         title=title,
         height=height,
         x=_ordered_axis("who brings most first", agents),
-        y={"title": {"text": "error saved, by fair share"}, **SMALL},
-        layout={"barmode": "stack"},
+        y={"title": {"text": "error saved"}, "rangemode": "tozero", **SMALL},
     )
 
 
@@ -254,28 +256,29 @@ def budget(
     """Draw what extra samples gain at each agent, and where a plan puts them."""
     ordered = frame.sort_values("fall", ascending=False, kind="stable")
     said = [
-        f"all of them here, errors fall by {row.fall:.3g} in sum<br>the plan gives {row.given:,.0f}"
-        for row in frame.itertuples()
+        f"all of them here, errors fall by {fall:.3g} in sum<br>the plan gives {count:,.0f}"
+        for fall, count in zip(frame["fall"], frame["given"], strict=True)
     ]
-    bars = _bars(ordered["agent"], ordered["fall"].to_numpy(dtype=float), agents, said)
-    chosen = ordered["given"].to_numpy(dtype=float) > 0
+    heights, given = (ordered[name].to_numpy(dtype=float) for name in ("fall", "given"))
+    bars = _bars(ordered["agent"], heights, agents, said)
     blue = PALETTE["collab"].colour
-    bars["marker"] = {"color": [blue if given else faint(blue, 0.3) for given in chosen]}
-    # Written on the bars, as far as there is room for numbers.
-    few = chosen.sum() <= 6
-    notes: list[dict[str, Any]] = [
-        {
-            "x": name, "y": float(row.fall), "text": f"{row.given:,.0f}", "showarrow": False,
-            "yanchor": "bottom", "font": {"size": 12},
-        }
-        for name, row in zip(bars["x"], ordered.itertuples(), strict=True)
-        if row.given > 0 and few
-    ]  # fmt: skip
+    bars["marker"] = {"color": [blue if count > 0 else faint(blue, 0.3) for count in given]}
+    # The plan is written over its bars, as far as there is room for numbers.
+    written: Trace = {
+        "type": "scatter",
+        "x": bars["x"],
+        "y": heights,
+        "mode": "text",
+        "text": [f"{count:,.0f}" if count > 0 else "" for count in given],
+        "textposition": "top center",
+        "hoverinfo": "skip",
+    }
+    room = len(given) <= 15
     return figure(
-        [bars],
+        [bars, written] if room else [bars],
         title=title,
         height=height,
         x=_ordered_axis("most useful first", agents),
         y={"title": {"text": "fall of all errors, in sum"}, "rangemode": "tozero", **SMALL},
-        layout={"annotations": notes},
+        layout={"showlegend": False},
     )
