@@ -13,6 +13,7 @@ from threading import Event
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
 
 from . import bounds, views
 from ._checks import Array, fraction, whole
@@ -29,6 +30,9 @@ COMPARED = ("local", "identity", "imputation", "collab", "collab_oracle")
 #: A loss below this is rounding.
 NOTHING = 1e-9
 
+#: A loss that is not worth a word.
+LITTLE = 5e-4
+
 
 def covariances(
     problem: Problem, features: str | Law | Tails, target: Target = "full"
@@ -39,7 +43,8 @@ def covariances(
     -------
     dict of arrays, shape (d, d) for the full target, (d_i, d_i) for agent i
         ``collab`` has Gaussian weights, ``collab_oracle`` W*, ``imputation`` equal weights of
-        Sigma_i+, ``identity`` none. ``local`` (least squares alone) only for an agent.
+        Sigma_i+, ``identity`` none. ``local`` is the agent's least squares on its own data; for
+        the full target that of a newcomer who sees all features, with n samples.
     """
     scores = scores_of_law(problem, features)
     full = {
@@ -49,7 +54,8 @@ def covariances(
         "collab_oracle": bounds.optimal(problem, scores),
     }
     if target == "full":
-        return full
+        # A newcomer has no unseen signal: Q is noise^2 Sigma under any law.
+        return {"local": problem.noise**2 * problem.geometry.precision} | full
     agent = int(target)
     local = {"local": bounds.local_ols(problem, agent, scores)}
     return local | {key: bounds.local(problem, C, agent) for key, C in full.items()}
@@ -103,6 +109,55 @@ def loss(problem: Problem, features: str | Law | Tails, target: Target = "full")
         return 0.0
     ratio = bounds.error(problem, gaussian, agent) / least - 1
     return ratio if ratio > NOTHING else 0.0
+
+
+def saving(loss: float) -> float:
+    """What optimal weights would save of the Gaussian ones' error, where these cost ``loss``.
+
+    Of errors G and O the loss is ``G / O - 1``, the saving ``1 - O / G``.
+    """
+    return loss / (1 + loss)
+
+
+def losses(problem: Problem, kind: str, kurtoses: Sequence[float]) -> Array:
+    """`loss` for a model of all features under many tail weights, for the price of about one.
+
+    With Gaussian scores ``G_i = s_i Sigma_i+`` every ``Q_i = G_i + kurtosis E_i``, E_i being what
+    tails of kurtosis 1 add. With ``A_i' G_i A_i = I`` and ``A_i' E_i A_i = diag(l_i)``, the columns
+    f of all ``P_i' A_i`` side by side, and one l for each,
+
+        K = sum f f',    tr(Sigma C(W^g)) = sum (1 + kurtosis l) f' K^-1 Sigma^-1 K^-1 f,
+        K* = sum f f' / (1 + kurtosis l),    tr(Sigma C*) = tr(Sigma^-1 K*^-1).
+
+    Parameters
+    ----------
+    kind : {"independent", "common"}
+    kurtoses : list of float
+        See `collab_core.laws.Tails`.
+
+    Returns
+    -------
+    array, shape (len(kurtoses),)
+    """
+    weights = np.array([Tails(kind, kurtosis).kurtosis for kurtosis in kurtoses], dtype=float)
+    plain = [s * problem.geometry.block(i) for i, s in enumerate(problem.unexplained)]
+    factors, added = [], []
+    for i, score in enumerate(scores_of_law(problem, Tails(kind, 1.0))):
+        white = np.linalg.inv(np.linalg.cholesky(plain[i]))
+        values, vectors = np.linalg.eigh(white @ (score - plain[i]) @ white.T)
+        factor = np.zeros((problem.dimension, len(values)))
+        factor[problem.views[i]] = np.sqrt(problem.shares[i]) * white.T @ vectors
+        factors.append(factor)
+        added.append(values)
+    factor = np.concatenate(factors, axis=1)
+    growth = 1 + weights[:, None] * np.concatenate(added)
+    spread = np.linalg.inv(factor @ factor.T)
+    precision = problem.geometry.precision
+    gaussian = growth @ (factor * (spread @ precision @ spread @ factor)).sum(axis=0)
+    # (kurtoses, d, d)
+    best = np.linalg.inv((factor / growth[:, None, :]) @ factor.T)
+    found = gaussian / (precision * best).sum(axis=(1, 2)) - 1
+    return np.where(found > NOTHING, found, 0.0)
 
 
 def by_law(
@@ -167,14 +222,15 @@ def loss_map(
     missing: Sequence[float],
     *,
     kinds: Sequence[str] = ("independent", "common"),
-    draws: int = 4,
+    draws: int = 100,
     progress: Callable[[float, pd.DataFrame], None] | None = None,
     cancel: Event | None = None,
 ) -> pd.DataFrame:
     """Where pretending matters: its cost over tail weight and share of features missing.
 
     Every feature of every agent is missing independently with the same probability; one that
-    nobody would see is given to an agent at random. Agents have equally many samples.
+    nobody would see is given to an agent at random. The probability is such that after this the
+    share missing is, on average, the one asked for. Agents have equally many samples.
 
     Parameters
     ----------
@@ -183,58 +239,89 @@ def loss_map(
     kurtoses : list of float
         Excess kurtosis of a coordinate; those below 0 only with independent coordinates.
     missing : list of float
-        Shares missing, each in [0, 1).
+        Shares missing, each below `most_missing`.
     kinds : list of {"independent", "common"}
         See `collab_core.laws.Tails`.
     draws : int
         Patterns of missing features that are averaged over.
     progress : callable, optional
-        Told the fraction done and the rows so far.
+        Told the fraction done and the map so far: all of it from the first pattern on, better
+        known with every further one.
     cancel : Event, optional
-        When set, the rows so far are returned.
+        When set, the map so far is returned.
 
     Returns
     -------
     DataFrame
         ``kind``, ``kurtosis``, ``missing``, ``loss`` (for a model of all features, mean over the
-        draws) and ``spread`` (its standard deviation over them).
+        draws), ``error`` (standard error of that mean, ``<NA>`` of a single draw), ``spread``
+        (standard deviation over the draws) and ``draws`` (how many there were).
     """
     draws = whole("draws", draws, low=1)
-    rows: list[dict[str, object]] = []
-    for number, share in enumerate(missing):
-        p = fraction("missing", share)
-        problems = [
-            Problem(
-                scenario.covariance,
-                scenario.coefficients,
-                scenario.sigma,
-                _seen_views(scenario, p, (number, draw)),
-            )
-            for draw in range(draws)
-        ]
-        for kind in kinds:
-            for kurtosis in kurtoses:
-                if kind == "common" and kurtosis < 0:
-                    continue
-                if cancel is not None and cancel.is_set():
-                    return _map_frame(rows)
-                found = np.array([loss(one, Tails(kind, kurtosis)) for one in problems])
-                rows.append(
-                    {
-                        "kind": kind,
-                        "kurtosis": float(kurtosis),
-                        "missing": float(p),
-                        "loss": float(found.mean()),
-                        "spread": float(found.std()),
-                    }
-                )
+    chances = [_chance(fraction("missing", share), scenario.m) for share in missing]
+    tails = {
+        kind: [float(value) for value in kurtoses if kind != "common" or value >= 0]
+        for kind in kinds
+    }
+    passes: list[list[Array]] = []
+    for draw in range(draws):
+        found = []
+        for number, p in enumerate(chances):
+            if cancel is not None and cancel.is_set():
+                return _map_frame(tails, missing, passes)
+            seen = _seen_views(scenario, p, (number, draw))
+            problem = Problem(scenario.covariance, scenario.coefficients, scenario.sigma, seen)
+            found += [losses(problem, kind, values) for kind, values in tails.items()]
+        passes.append(found)
         if progress is not None:
-            progress((number + 1) / len(missing), _map_frame(rows))
-    return _map_frame(rows)
+            progress((draw + 1) / draws, _map_frame(tails, missing, passes))
+    return _map_frame(tails, missing, passes)
 
 
-def _map_frame(rows: list[dict[str, object]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["kind", "kurtosis", "missing", "loss", "spread"])
+def most_missing(agents: int) -> float:
+    """The share of features that can be missing at most, every feature being seen by somebody."""
+    return 1 - 1 / agents
+
+
+def _map_frame(
+    tails: Mapping[str, list[float]], missing: Sequence[float], passes: Sequence[list[Array]]
+) -> pd.DataFrame:
+    """A row a square, of patterns that are done for all shares: columns, then kinds, in order."""
+    rows: list[dict[str, object]] = []
+    places = [(share, kind) for share in missing for kind in tails]
+    for (share, kind), *values in zip(places, *passes, strict=True) if passes else ():
+        for kurtosis, lost in zip(tails[kind], np.array(values).T, strict=True):
+            error = lost.std(ddof=1) / np.sqrt(lost.size) if lost.size > 1 else pd.NA
+            rows.append(
+                {
+                    "kind": kind,
+                    "kurtosis": kurtosis,
+                    "missing": float(share),
+                    "loss": float(lost.mean()),
+                    "error": error,
+                    "spread": float(lost.std()),
+                    "draws": lost.size,
+                }
+            )
+    names = ["kind", "kurtosis", "missing", "loss", "error", "spread", "draws"]
+    return pd.DataFrame(rows, columns=names).astype({"error": "Float64"})
+
+
+def _chance(share: float, agents: int) -> float:
+    """Probability of missing after which ``share`` is missing, unseen features being given back.
+
+    All m agents miss a feature with probability p^m, and then one of them is given it: the share
+    missing is ``p - p^m / m``, which grows with p.
+    """
+    if share == 0:
+        return 0.0
+    most = most_missing(agents)
+    if share >= most:
+        raise ValueError(
+            f"missing must be below {most:g} with {agents} agents, since every feature is seen by"
+            f" somebody, got {share:g}"
+        )
+    return float(brentq(lambda p: p - p**agents / agents - share, share, 1))
 
 
 def _seen_views(scenario: Scenario, p: float, place: tuple[int, int]) -> views.Views:

@@ -43,6 +43,15 @@ AGENT_METHODS = tuple(key for key in METHODS if key != "optimized_naive_collab")
 #: Numbers per array in a chunk of trials: small enough to stay near the processor and to stop soon.
 CHUNK_NUMBERS = 600_000
 
+#: Numbers that a chunk multiplies out where samples are drawn one by one: under a second's work.
+CHUNK_PRODUCTS = 100_000_000
+
+#: Drawing a number of a raw sample takes as long as multiplying out so many.
+DRAWN = 8
+
+#: Draws of the trials from which the range of a break-even is taken.
+RESAMPLES = 400
+
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 SIGMA_MODES = ("known", "unlabelled", "pooled")
@@ -295,7 +304,7 @@ def error_curve(
         Law of the features.
     progress : callable, optional
         Called with the fraction done and the curve so far, from this thread; first with no
-        trials at all.
+        trials at all. A chunk that was stopped half way is in the curve, not in the fraction.
     executor : object with ``submit``, optional
         Where chunks run; threads of its own by default.
     cancel : threading.Event, optional
@@ -364,9 +373,9 @@ def error_curves(
     for index, result in run_chunks(plan, _errors_of_chunk, executor, cancel):
         done[index] = result
         if progress is not None:
-            progress(len(done) / plan.chunks, curves(done, partial=len(done) < plan.chunks))
-    stopped = len(done) < plan.chunks or any(not result.finished for result in done.values())
-    return curves(done, partial=stopped)
+            finished = sum(result.finished for result in done.values())
+            progress(finished / plan.chunks, curves(done, partial=finished < plan.chunks))
+    return curves(done, partial=sum(result.finished for result in done.values()) < plan.chunks)
 
 
 @dataclass(frozen=True)
@@ -441,7 +450,8 @@ def sample_paths(
     for index, part in run_chunks(plan, _estimates_of_chunk, executor, cancel):
         parts[index] = part
         if progress is not None:
-            progress(len(parts) / plan.chunks, None)
+            finished = sum(len(part) == len(plan.sample_sizes) for part in parts.values())
+            progress(finished / plan.chunks, None)
     ordered = [parts[index] for index in sorted(parts)]
     samples: dict[int, Sample] = {}
     for n in plan.sample_sizes:
@@ -627,23 +637,59 @@ class UnlabelledCurve:
         return mean_interval(self.n * errors) if errors is not None and errors.size else None
 
     @property
+    def loss(self) -> float:
+        """By how much Gaussian weights' error exceeds that of the optimal ones, as n grows."""
+        return self.gaussian / self.optimal - 1 if self.optimal > 0 else 0.0
+
+    @property
     def break_even(self) -> float | None:
         """Unlabelled samples from which on optimal weights pay, as n grows; None if never here.
 
         Where the mean limit falls below the Gaussian weights' error for good, between sizes by a
         straight line in the logarithms. The smallest size if it is below from there on.
         """
-        frame = self.frame[self.frame["limit"].notna()]
-        excess = np.log(frame["limit"].to_numpy(dtype=float) / self.gaussian)
-        sizes = np.log(frame["unlabelled"].to_numpy(dtype=float))
-        if not len(frame) or excess[-1] >= 0 or self.optimal >= self.gaussian * (1 - 1e-9):
+        sizes, limits = self._limits
+        return self._pays(sizes, limits.mean(axis=0)) if limits.size else None
+
+    @cached_property
+    def break_even_range(self) -> tuple[float, float | None] | None:
+        """A 95% range of `break_even`: its quantiles over trials drawn again with replacement.
+
+        The upper end is None where too many of the draws never pay at these sizes. None where
+        there is no break-even, or a single trial.
+        """
+        sizes, limits = self._limits
+        trials = limits.shape[0]
+        if trials < 2 or self.break_even is None:
+            return None
+        # Always the same draws: the same curve has the same range.
+        counts = np.random.default_rng(0).multinomial(
+            trials, np.full(trials, 1 / trials), size=RESAMPLES
+        )
+        found = [self._pays(sizes, means) for means in counts @ limits / trials]
+        ends = np.sort([np.inf if pays is None else pays for pays in found])
+        low, high = ends[int(0.025 * RESAMPLES)], ends[int(0.975 * RESAMPLES)]
+        return (float(low), float(high) if np.isfinite(high) else None)
+
+    @property
+    def _limits(self) -> tuple[Array, Array]:
+        """Sizes (k,) that are done, and the limits of all trials at them, shape (trials, k)."""
+        sizes = [size for size in self.sizes if self.limits.get(size, np.empty(0)).size]
+        values = [self.limits[size] for size in sizes]
+        return np.array(sizes, dtype=float), np.array(values).T if values else np.empty((0, 0))
+
+    def _pays(self, sizes: Array, means: Array) -> float | None:
+        """Where mean limits (k,) fall below the Gaussian weights' error for good."""
+        excess = np.log(means / self.gaussian)
+        if excess[-1] >= 0 or self.optimal >= self.gaussian * (1 - 1e-9):
             return None
         above = np.flatnonzero(excess >= 0)
         if not above.size:
-            return float(frame["unlabelled"].iloc[0])
+            return float(sizes[0])
         k = int(above[-1])
         share = excess[k] / (excess[k] - excess[k + 1])
-        return float(np.exp(sizes[k] + share * (sizes[k + 1] - sizes[k])))
+        low, high = np.log(sizes[k : k + 2])
+        return float(np.exp(low + share * (high - low)))
 
     @property
     def won(self) -> float | None:
@@ -653,7 +699,11 @@ class UnlabelledCurve:
 
     @property
     def pays_from(self) -> int | None:
-        """The size from which on measured errors are below COLLAB's, by the paired 95% interval."""
+        """The size from which on measured errors are surely below COLLAB's.
+
+        At it and every larger one the paired 95% interval of the difference excludes 0; their
+        means may be below from fewer on.
+        """
         found = None
         gaussian = self.others.get("collab", np.empty(0))
         for size in reversed(self.sizes):
@@ -733,9 +783,9 @@ def unlabelled_curve(
     for index, result in run_chunks(plan, work, executor, cancel):
         done[index] = result
         if progress is not None:
-            progress(len(done) / plan.chunks, curve(done, partial=len(done) < plan.chunks))
-    stopped = len(done) < plan.chunks or not all(result.errors for result in done.values())
-    return curve(done, partial=stopped)
+            finished = sum(bool(result.errors) for result in done.values())
+            progress(finished / plan.chunks, curve(done, partial=finished < plan.chunks))
+    return curve(done, partial=sum(bool(result.errors) for result in done.values()) < plan.chunks)
 
 
 @dataclass(frozen=True)
@@ -962,7 +1012,23 @@ class _Plan:
         numbers = int(sizes.sum() if self.models_only else (sizes**2).sum())
         if self.reads_unlabelled:
             numbers = max(numbers, self.settings.unlabelled * d // 4)
-        return replace(self, chunk_size=int(np.clip(CHUNK_NUMBERS // max(numbers, d * d), 1, 500)))
+        # Moments of Gaussian samples cost the same for any n; samples that are drawn do not.
+        most = min(CHUNK_NUMBERS // max(numbers, d * d), CHUNK_PRODUCTS // max(self._products(), 1))
+        return replace(self, chunk_size=int(np.clip(most, 1, 500)))
+
+    def _products(self) -> int:
+        """Numbers of raw samples that a trial multiplies out, one that is drawn being `DRAWN`."""
+        problem, unlabelled = self.problem, self.settings.unlabelled
+        drawn, read = 0, 0
+        if not self.settings.law.is_gaussian:
+            drawn = int(problem.sample_sizes(self.sample_sizes[-1]).sum())
+        if self.reads_unlabelled:
+            drawn += unlabelled
+            # Every agent's weights are averaged over them anew at every n.
+            read = unlabelled * int(problem.sizes.sum()) * len(self.sample_sizes)
+        elif self.settings.sigma == "unlabelled" and not self.settings.law.is_gaussian:
+            drawn += unlabelled
+        return DRAWN * drawn * problem.dimension + read
 
     def trials_of(self, index: int) -> int:
         """Trials of chunk ``index``."""

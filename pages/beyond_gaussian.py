@@ -12,7 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 import collab_core as cc
 from collab_core import ellipses, figures, pretending
-from collab_core.laws import Law
+from collab_core.figures.pretending import plus_minus, two_digits
+from collab_core.laws import FeatureLaw, Law, Tails
+from collab_core.pretending import LITTLE
 from collab_core.simulate import ErrorCurve, Settings, UnlabelledCurve
 from pages.shared import options, run, state
 from pages.shared.panel import columns, scenario_code, show
@@ -58,16 +60,18 @@ RELATIONS = {"fitted": "As fitted to the records", "random": "Random coefficient
 ASKS = {"own": "As in the paper", "half": "One all, others half"}
 METHODS = ("collab", "collab_optimal", "collab_oracle", "identity", "imputation", "local")
 GAIN = ("collab_optimal", "collab_oracle")
+#: What the figure of errors must show; others may run off it.
+FOCUS = ("collab", *GAIN)
 TRIALS = (10, 20, 40, 100, 200, 400)
 LABELLED = (100, 200, 500, 1000, 2000, 5000, 10_000)
 UNLABELLED = (200, 500, 1000, 2000, 5000, 10_000, 20_000)
 #: Raw numbers that a run draws by default: a few seconds.
-BUDGET, MOST_RAW = 1.2e8, 20_000
+BUDGET, MOST_RAW = 2e8, 20_000
+#: Rare answers that a sample should hold: with hardly any, least squares is lost.
+ANSWERS = 5
 KURTOSES = (-2, 0, 1, 3, 6, 12, 25, 50, 100)
 MISSING = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-DRAWS = (1, 4, 10, 30)
-#: A loss that is not worth a word.
-LITTLE = 5e-4
+DRAWS = (1, 4, 10, 30, 100, 300)
 #: States of a census world: more would only be slower.
 MOST_STATES = 5
 
@@ -107,6 +111,14 @@ class World:
         """A little above the largest view, so that everybody's least squares exists."""
         return int(np.ceil(((self.problem.sizes + 5) / self.problem.shares).max()))
 
+    def first(self, largest: int) -> int:
+        """Where a grid up to ``largest`` begins: where samples hold the rare answers, if any."""
+        law, low = FeatureLaw.of(self.law), 2 * self.lowest
+        if not isinstance(law, FeatureLaw) or law.name != "rare":
+            return low
+        rare = ANSWERS / min(law.rate, 1 - law.rate) / self.problem.shares.min()
+        return max(low, min(int(np.ceil(rare)), largest // 4))
+
     @property
     def whose(self) -> str:
         """What the model is of."""
@@ -121,7 +133,7 @@ def main() -> None:
     with page() as scenario:
         part = heading("Beyond Gaussian", PARTS, width=1.3)
         try:
-            world = pick_world(scenario)
+            world = pick_world(scenario, part)
             if world is not None:
                 {"curves": curves, "cost": cost, "map": where, "unlabelled": unlabelled}[part](
                     world, scenario
@@ -139,7 +151,7 @@ def people() -> cc.census.People | None:
     return loaded if loaded is not None and loaded.holds_records else None
 
 
-def pick_world(scenario: cc.Scenario) -> World | None:
+def pick_world(scenario: cc.Scenario, part: str) -> World | None:
     first, second, third, fourth = st.columns([1.1, 1.3, 1, 1], vertical_alignment="bottom")
     with first:
         kind = options.pick("law", "Law of the features", list(LAWS), "rare", words=LAWS.get)
@@ -164,10 +176,15 @@ def pick_world(scenario: cc.Scenario) -> World | None:
     if kind == "census":
         agents = census_study(people()).choice.states
     with third:
+        # The choice is kept for the other parts.
+        everybody = part == "map"
         target = options.pick(
             "target", "Model of", ("full", *range(problem.agents)), usual_target(problem),
-            words=lambda t: model_of(t, agents),
+            words=lambda t: model_of("full" if everybody else t, agents), disabled=everybody,
+            help="On the map patterns are random, and the model is of all features."
+            if everybody else None,
         )  # fmt: skip
+    target = "full" if everybody else target
     if target != "full" and problem.sizes[target] == 0:
         error_box(f"Agent {target + 1} sees nothing: there is nothing to estimate. Pick another.")
         return None
@@ -281,7 +298,7 @@ def curves(world: World, scenario: cc.Scenario) -> None:
             scaled = options.switch(
                 "scaled", "n × error", help="Theory of a consistent method is then a flat line."
             )
-    sizes = grid(2 * world.lowest, largest)
+    sizes = grid(world.first(largest), largest)
     settings = Settings(features=world.law, unlabelled=samples)
 
     def work(report: run.Report, cancel: Event) -> dict[object, ErrorCurve]:
@@ -334,9 +351,9 @@ def show_curves(
     left, right = columns("law-curves", "law-gain", sizes=[1, 1])
     with left:
         show(
-            figures.error_curve(
-                curve.frame, title=f"All weights go to zero ({world.whose})", scaled=scaled,
-                irreducible=curve.irreducible, height=390,
+            figures.weighting_errors(
+                curve.frame, FOCUS, title=f"Any weights: errors go to zero ({world.whose})",
+                scaled=scaled, height=390,
             ),
             key="law-curves",
             alt="Simulated error of every weighting against n, theory as lines.",
@@ -349,7 +366,7 @@ def show_curves(
             figures.relative_errors(
                 relative,
                 "collab",
-                title="Optimal over Gaussian weights, trial by trial",
+                title="Optimal weights: error over COLLAB's",
                 height=390,
             ),
             key="law-gain",
@@ -360,7 +377,7 @@ def show_curves(
             + "frame = curve.relative_to('collab')\n"
             + f"frame = frame[frame['method'].isin({list(GAIN)})]\nprint(frame)\n",
         )
-    words(curves_in_words(world, curve, samples))
+    words(curves_in_words(world, curve, samples, scaled))
 
 
 def gain_in_words(world: World, relative: pd.DataFrame, n: int) -> str:
@@ -412,17 +429,35 @@ GAUSSIAN = "Features are Gaussian: COLLAB's weights are the optimal ones, and no
 NOTHING_LOST = "In this world pretending costs nothing: no other weights would do better."
 
 
-def curves_in_words(world: World, curve: ErrorCurve, samples: int) -> str:
+def curves_in_words(world: World, curve: ErrorCurve, samples: int, scaled: bool) -> str:
     frame = curve.frame
     done = int(frame["trials"].max())
     said = []
     first, last = curve.sample_sizes[0], curve.sample_sizes[-1]
-    start, end = curve.mean("identity", first), curve.mean("identity", last)
-    if start and end:
+    falls = {
+        key: start / end
+        for key in ("collab", "identity")
+        if (start := curve.mean(key, first)) and (end := curve.mean(key, last))
+    }
+    if len(falls) == 2:
         said.append(
-            f"Consistent whatever the weights: even identity weights fall from {start:.3g} at "
-            f"n = {first:,} to {end:.3g} at n = {last:,}. Weights change the factor before 1/n, "
-            "not that it goes to zero."
+            f"Consistent whatever the weights: from n = {first:,} to {last:,}, {last / first:.2g} "
+            f"times the samples, errors fell by a factor of {falls['collab']:.2g} with COLLAB's "
+            f"weights and of {falls['identity']:.2g} with identity weights. In the long run the "
+            "factor is that of the samples for all; weights only change what stands before 1/n."
+        )
+    outside = figures.beyond_axis(frame, FOCUS, scaled)
+    if len(outside):
+        worst = outside.loc[outside["mean"].idxmax()]
+        names = ", ".join(dict.fromkeys(figures.label(key) for key in outside["method"]))
+        said.append(
+            f"Above the figure: {names}, up to {worst['mean']:.3g} at n = {worst['n']:,}, where "
+            "samples are too small for such features."
+        )
+    if curve.irreducible > 0:
+        said.append(
+            f"What {world.agents[int(world.target)]} does not see costs it {curve.irreducible:.3g} "
+            "whatever n is; it is not in these errors."
         )
     if world.target == "full":
         said.append("Local OLS is a newcomer who sees all features and has n samples of its own.")
@@ -456,6 +491,7 @@ def cost(world: World, scenario: cc.Scenario) -> None:
             show_laws(world)
         else:
             show_agents(world)
+    show_errors(world, table)
     if isinstance(world.law, str):
         words(
             "Synthetic laws, each white, then coloured by this world's Σ. Where tails are "
@@ -468,31 +504,62 @@ def cost(world: World, scenario: cc.Scenario) -> None:
 
 def cost_in_words(world: World, table: pd.DataFrame) -> str:
     said = pretending_in_words(world)
-    lost = table.loc["collab"]
-    if lost["loss"] < LITTLE:
+    lost, alone = table.loc["collab"], table.loc["local"]
+    if lost["loss"] >= LITTLE:
+        said += (
+            f" It is as if every agent had thrown away {lost['wasted']:.1%} of its labelled "
+            f"samples; in the worst direction the variance is {lost['worst']:.0%} above the "
+            "optimum."
+        )
+    others = [f"{figures.label(key)} {above(table.loc[key])}" for key in ("imputation", "identity")]
+    said += f" Against the optimum: {', '.join(others)}, {alone_is(world)} {above(alone)}."
+    if world.target == "full" or lost["loss"] < LITTLE:
         return said
-    shares = ", ".join(
-        f"{figures.label(key)} {table.loc[key, 'loss']:.0%}"
-        for key in ("imputation", "identity")
-        if key in table.index
-    )
-    said += (
-        f" It is as if every agent had thrown away {lost['wasted']:.1%} of its labelled samples; "
-        f"in the worst direction the variance is {lost['worst']:.0%} above the optimum. Above the "
-        f"optimum also: {shares}."
-    )
-    if "local" in table.index and table.loc["local", "error"] < lost["error"]:
+    if alone["error"] < lost["error"]:
         said += (
             f" **On its own {world.agents[int(world.target)]} would even do better than with "
-            f"COLLAB's weights** ({table.loc['local', 'loss']:.0%} above the optimum). Gaussian "
-            "features rule that out, and so do optimal weights."
+            "COLLAB's weights.** Gaussian features rule that out, and so do optimal weights."
         )
     return said
 
 
+def alone_is(world: World) -> str:
+    """What Local OLS is for this target."""
+    if world.target == "full":
+        return "a newcomer's own least squares (all features, n samples)"
+    return f"{world.agents[int(world.target)]} alone"
+
+
+def above(row: pd.Series) -> str:
+    """How far an error is above the optimum; times where percents grow long."""
+    if row["loss"] >= 2:
+        return f"{1 + row['loss']:.3g} times it"
+    return f"{abs(row['loss']):.0%} {'below' if row['loss'] < -0.005 else 'above'}"
+
+
+def show_errors(world: World, table: pd.DataFrame) -> None:
+    frame = table.reset_index()
+    frame = frame.sort_values("error", ascending=False, kind="stable", ignore_index=True)
+    show(
+        figures.errors_by_method(
+            frame, title=f"n × error of every weighting, for large n ({world.whose})",
+            axis="n × prediction error", height=300,
+        ),
+        key="law-errors",
+        alt="n times the error of every weighting as n grows, by formula.",
+        frame=frame,
+        formula=COST_FORMULA,
+        code=world.code
+        + f"found = cc.pretending.covariances(problem, law, {world.target!r})\n"
+        + f"frame = cc.pretending.errors(found, problem, {world.target!r})\n"
+        + "frame = frame.sort_values('error', ascending=False, kind='stable', ignore_index=True)\n"
+        + "print(frame)\n",
+    )  # fmt: skip
+
+
 def show_ellipses(world: World, found: dict[str, np.ndarray]) -> None:
     truth = ellipses.truth(world.problem, world.target)
-    chosen = {key: found[key] for key in ("identity", "imputation", "collab", "collab_oracle")}
+    chosen = {key: found[key] for key in pretending.COMPARED}
     code = (
         world.code
         + f"found = cc.pretending.covariances(problem, law, {world.target!r})\n"
@@ -598,13 +665,15 @@ def where(world: World, scenario: cc.Scenario) -> None:
     left, _ = st.columns([1, 1.5])
     with left:
         draws = options.pick(
-            "draws", "Patterns of missing features", DRAWS, 4, widget=st.select_slider,
-            help="Drawn at random for every share missing, and averaged over.",
+            "draws", "Patterns of missing features", DRAWS, 100, widget=st.select_slider,
+            help="Drawn at random for every share missing, and averaged over: more make the map "
+            "surer.",
         )  # fmt: skip
+    shares = shares_of(scenario.m)
 
     def work(report: run.Report, cancel: Event) -> pd.DataFrame:
         return pretending.loss_map(
-            scenario, KURTOSES, MISSING, draws=draws, progress=report, cancel=cancel
+            scenario, KURTOSES, shares, draws=draws, progress=report, cancel=cancel
         )
 
     def draw(frame: pd.DataFrame, final: bool) -> None:
@@ -617,15 +686,23 @@ def where(world: World, scenario: cc.Scenario) -> None:
     )  # fmt: skip
 
 
+def shares_of(agents: int) -> tuple[float, ...]:
+    """Shares that can be missing, every feature being seen by somebody."""
+    return tuple(share for share in MISSING if share < pretending.most_missing(agents)) or (0.0,)
+
+
 def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: int) -> None:
-    law = cc.laws.FeatureLaw.of(world.law)
-    tails = law.tails
+    law = FeatureLaw.of(world.law)
+    tails = law.tails if isinstance(law, FeatureLaw) else None
+    shares = shares_of(scenario.m)
     missing = float(1 - world.problem.mask.mean())
-    words(map_in_words(frame))
+    off = off_the_map(tails, missing, shares)
+    words(map_in_words(frame, draws))
+    done = int(frame["draws"].max())
     code = (
         scenario_code(scenario)
         + f"frame = cc.pretending.loss_map(\n    scenario, {list(KURTOSES)},\n"
-        + f"    {list(MISSING)}, draws={draws},\n)\n"
+        + f"    {list(shares)}, draws={done},\n)\n"
     )
     left, right = columns("law-map", "law-map-common", sizes=[1, 1])
     panels = (
@@ -634,7 +711,8 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
     )
     for column, key, kind, title in panels:
         rows = frame[frame["kind"] == kind].reset_index(drop=True)
-        here = (missing, tails.kurtosis) if tails is not None and tails.kind == kind else None
+        ring = not off and tails is not None and tails.kind == kind
+        here = (missing, tails.kurtosis) if ring and tails is not None else None
         with column:
             show(
                 figures.loss_heatmap(frame, kind, title=title, here=here, height=440),
@@ -647,27 +725,55 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
                 + "print(frame)\n",
             )
     lost = pretending.loss(world.problem, world.law)
-    words(
-        "By formula, for a model of all features with this Σ, θ, σ and m: only the fourth moments "
-        "of a law count, so a square is every law of that kurtosis. Features go missing at random "
-        "here; the ring is nearest to this world's share missing and law. With who sees what in "
-        f"this world, and not at random, it is {lost:.1%}. Outliers and elliptical t have a common "
-        "scale; rare answers, Student t, exponential, uniform and signs have independent tails."
-    )
+    unequal = np.ptp(world.problem.shares) > 0
+    said = [
+        "By formula, for a model of all features with this Σ, θ, σ and m, and equal n. Only the "
+        "fourth moments of a law count, so a square is every law of that kurtosis whose features "
+        "are independent before Σ mixes them (left: rare answers, Student t, exponential, uniform, "
+        "signs) or share one scale (right: outliers, Student t with a common scale).",
+        (off or "The ring is the square nearest to this world's share missing and law.")
+        + " With who sees what in this world, which is not this random"
+        + (", and its unequal n_i" if unequal else "")
+        + f", it is {lost:.1%}.",
+    ]
+    if len(shares) < len(MISSING):
+        said.append(
+            f"Every feature is seen by somebody, so of {scenario.m} agents' features at most "
+            f"{pretending.most_missing(scenario.m):.0%} can be missing."
+        )
+    words("\n".join(f"- {sentence}" for sentence in said))
 
 
-def map_in_words(frame: pd.DataFrame) -> str:
+def off_the_map(tails: Tails | None, missing: float, shares: tuple[float, ...]) -> str:
+    """Why no square is this world's, or nothing."""
+    if tails is None:
+        return (
+            "No square is this law's: two clusters are far from Gaussian along one direction only."
+        )
+    if tails.kurtosis > 1.1 * KURTOSES[-1]:
+        return f"This law's excess kurtosis, {tails.kurtosis:.3g}, is above the map."
+    # Half a column beyond the last one is still nearest to it.
+    if not shares[0] - 0.05 <= missing <= shares[-1] + 0.05:
+        return f"This world's share missing, {missing:.0%}, is beside the map."
+    return ""
+
+
+def map_in_words(frame: pd.DataFrame, draws: int) -> str:
     said = []
     for kind, name in (("independent", "independent tails"), ("common", "a common scale")):
         rows = frame[frame["kind"] == kind]
-        if rows.empty:
-            continue
         top = rows.loc[rows["loss"].idxmax()]
         said.append(
-            f"with {name} at most {top['loss']:.1%} (at {top['missing']:.0%} missing, excess "
-            f"kurtosis {top['kurtosis']:g})"
+            f"with {name} at most {plus_minus(top['loss'], top['error'])} (at "
+            f"{top['missing']:.0%} missing, excess kurtosis {top['kurtosis']:g})"
         )
-    return f"**What pretending costs over tail weight and share missing:** {'; '.join(said)}."
+    done = int(frame["draws"].max())
+    sure = "one pattern" if done == 1 else f"means over {done} patterns ± standard error"
+    so_far = f", of {draws} so far" if done < draws else ""
+    return (
+        f"**What pretending costs over tail weight and share missing:** {'; '.join(said)}. "
+        f"These are {sure}{so_far}."
+    )
 
 
 # Unlabelled samples ------------------------------------------------------------------------------
@@ -702,8 +808,8 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
         show(
             figures.unlabelled_errors(
                 curve.frame, {"collab": curve.gaussian, "collab_oracle": curve.optimal}, n=n,
-                measured=(curve.scaled("collab") or (None,))[0], break_even=curve.break_even,
-                title=unlabelled_title(curve), height=400,
+                measured=(curve.scaled("collab") or (None,))[0], break_even=pays_from(curve),
+                between=curve.break_even_range, title=unlabelled_title(curve), height=400,
             ),
             key="unlabelled",
             alt="Error of estimated optimal weights against the number of unlabelled samples.",
@@ -724,12 +830,23 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
     )  # fmt: skip
 
 
+def pays_from(curve: UnlabelledCurve) -> float | None:
+    """Where optimal weights begin to pay, if there is anything to win."""
+    return curve.break_even if curve.loss >= LITTLE else None
+
+
+def how_many(curve: UnlabelledCurve, pays: float) -> str:
+    """The break-even, to the digits that are known."""
+    if pays <= curve.sizes[0]:
+        return f"fewer than {curve.sizes[0]:,}"
+    return f"about {two_digits(pays)}"
+
+
 def unlabelled_title(curve: UnlabelledCurve) -> str:
-    pays = curve.break_even
+    pays = pays_from(curve)
     if pays is None:
         return "Unlabelled samples and error"
-    least = "fewer than" if pays <= curve.sizes[0] else "about"
-    return f"It takes {least} {pays:,.0f} unlabelled samples"
+    return f"It takes {how_many(curve, pays)} unlabelled samples"
 
 
 def unlabelled_in_words(world: World, curve: UnlabelledCurve) -> str:
@@ -741,18 +858,27 @@ def unlabelled_in_words(world: World, curve: UnlabelledCurve) -> str:
         )
     if not any(values.size for values in curve.limits.values()):
         return pretending_in_words(world)
-    pays = curve.break_even
+    pays, saved = pays_from(curve), pretending.saving(lost)
     if pays is None:
         return (
             f"**Even {curve.sizes[-1]:,} unlabelled samples are too few: weights estimated from "
-            f"them are worse than Gaussian ones, though optimal ones would save {lost:.1%}.**"
+            f"them are worse than Gaussian ones, though optimal ones would save {saved:.1%}.**"
         )
-    least = f"fewer than {curve.sizes[0]:,}" if pays <= curve.sizes[0] else f"about {pays:,.0f}"
     return (
-        f"**Optimal weights pay from {least} unlabelled samples on (for large n).** With "
-        f"{curve.sizes[-1]:,} they win {curve.won:.0%} of the {lost:.1%} "
-        "that there is to win."
+        f"**Optimal weights pay from {how_many(curve, pays)} unlabelled samples on (for large n"
+        f"{range_in_words(curve)}).** With {curve.sizes[-1]:,} they win {curve.won:.0%} of the "
+        f"{saved:.1%} of the error that there is to save."
     )
+
+
+def range_in_words(curve: UnlabelledCurve) -> str:
+    between = curve.break_even_range
+    if between is None or between[1] == between[0]:
+        return ""
+    low, high = between
+    lowest = f"fewer than {curve.sizes[0]:,}" if low <= curve.sizes[0] else two_digits(low)
+    highest = f"more than {curve.sizes[-1]:,}" if high is None else two_digits(high)
+    return f"; 95%: {lowest} to {highest}, over the trials"
 
 
 def measured_in_words(curve: UnlabelledCurve) -> str:
@@ -764,9 +890,15 @@ def measured_in_words(curve: UnlabelledCurve) -> str:
         f"trials, {curve.scaled('collab_oracle')[0]:.3g} with W*."
     )
     if curve.pays_from is not None:
-        said += f" Estimated weights were below Gaussian ones from {curve.pays_from:,} on."
+        said += (
+            f" From {curve.pays_from:,} unlabelled samples on, the paired 95% interval of the "
+            "difference lies below 0 for estimated weights; with fewer it does not."
+        )
     else:
-        said += " Whether estimated weights were below, these trials cannot tell."
+        said += (
+            " The paired 95% interval of the difference holds 0 for estimated weights, or they "
+            "are worse: these trials cannot tell that they pay."
+        )
     return (
         said + "\n- The line has no label noise in it: for every trial's unlabelled samples the "
         "error of their weights is known by formula (n large, theta known). Points have all: "
@@ -801,7 +933,9 @@ $n$.
 """
 
 MAP_FORMULA = """
-Cost of Gaussian weights for a model of all features. Independent tails:
+Cost of Gaussian weights for a model of all features, mean over patterns in which every feature of
+every agent is missing with one probability; what nobody would see is given to an agent at random,
+and shares are after that. Independent tails:
 $Q_i = s_i\\Sigma_{i+} + \\kappa P_i\\Sigma^{1/2}\\mathrm{diag}(a^2)\\Sigma^{1/2}P_i'$.
 Common scale: $Q_i = (s_i + \\frac{\\kappa}{3}\\theta_{i-}'\\Gamma_i\\theta_{i-})\\Sigma_{i+}$:
 only how much an agent counts changes, and only if agents differ in how much they do not see.
@@ -810,7 +944,9 @@ only how much an agent counts changes, and only if agents differ in how much the
 UNLABELLED_FORMULA = """
 Weights $\\Sigma_{i+}\\hat Q_i^{-1}\\Sigma_{i+}$ with $\\hat Q_i$ from $N_u$ unlabelled samples.
 Line: $\\mathrm{tr}(\\Sigma C(\\hat W))$ averaged over draws of the unlabelled samples; it pays
-where this falls below $\\mathrm{tr}(\\Sigma C(W^g))$. A measured number, not a theorem.
+where this falls below $\\mathrm{tr}(\\Sigma C(W^g))$, between sizes by a straight line in the
+logarithms; its range is that of 400 draws of the trials with replacement. A measured number, not a
+theorem.
 """
 
 main()

@@ -25,7 +25,14 @@ from .errors import (
     worth_by_agent,
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
-from .pretending import loss_heatmap, losses_by_law, relative_errors, unlabelled_errors
+from .pretending import (
+    beyond_axis,
+    loss_heatmap,
+    losses_by_law,
+    relative_errors,
+    unlabelled_errors,
+    weighting_errors,
+)
 from .probabilities import measure_curve, reliability
 from .robustness import advantage
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
@@ -45,6 +52,7 @@ __all__ = [
     "PALETTE",
     "advantage",
     "agent_names",
+    "beyond_axis",
     "budget",
     "bytes_lines",
     "chain",
@@ -90,5 +98,6 @@ __all__ = [
     "threshold_map",
     "unlabelled_errors",
     "view_matrix",
+    "weighting_errors",
     "worth_by_agent",
 ]

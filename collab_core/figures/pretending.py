@@ -2,16 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from .errors import error_curve
 from .plans import BLUES
 from .style import PALETTE, Trace, faint, figure, label, log_axis
 
 _BELOW = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0}
+
+#: The loss that has the full colour on a map, so that colours mean the same in every world.
+FULL_COLOUR = 0.5
+
+
+def weighting_errors(
+    frame: pd.DataFrame,
+    focus: Sequence[str],
+    *,
+    title: str,
+    scaled: bool = False,
+    height: int = 420,
+) -> go.Figure:
+    """Draw `figures.error_curve` on an axis that a method gone wild does not take for itself.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `simulate.ErrorCurve.frame`.
+    focus : list of str
+        Methods whose errors are on the axis whatever they are, beside all theory. Other errors
+        beyond it are not seen; `beyond_axis` says which.
+    """
+    low, high = _limits(frame, focus, scaled)
+    factor = frame["n"] if scaled else 1
+    # On a log axis a band that reaches down to 0 would be a wedge through the whole figure.
+    within = {name: frame[name].clip(low / factor, high / factor) for name in ("low", "high")}
+    drawn = error_curve(frame.assign(**within), title=title, height=height, scaled=scaled)
+    drawn.update_layout(yaxis=log_axis(drawn.layout.yaxis.title.text, [low, high]))
+    known = set(frame.loc[frame["mean"].notna(), "method"].map(label))
+    for trace in drawn.data:
+        # Markers that are not there yet have no place in the legend: their line stands for them.
+        if trace.legendgroup not in known and trace.line.dash is not None:
+            trace.update(name=trace.legendgroup, showlegend=True)
+    return drawn
+
+
+def beyond_axis(frame: pd.DataFrame, focus: Sequence[str], scaled: bool = False) -> pd.DataFrame:
+    """Rows of a frame whose mean errors are above the axis of `weighting_errors`."""
+    _, high = _limits(frame, focus, scaled)
+    means = frame["mean"] * (frame["n"] if scaled else 1)
+    return frame[(means > high).fillna(False)]
+
+
+def _limits(frame: pd.DataFrame, focus: Sequence[str], scaled: bool) -> tuple[float, float]:
+    """Ends of the axis: all theory, methods in focus with their bands, others within a decade."""
+    factor = frame["n"] if scaled else 1
+    numbers = {name: frame[name] * factor for name in ("mean", "low", "high", "theory")}
+    inside = frame["method"].isin(list(focus))
+
+    def known(values: pd.Series) -> np.ndarray:
+        found = values.dropna().to_numpy(dtype=float)
+        return found[found > 0]
+
+    first = np.concatenate(
+        [known(numbers["theory"]), *(known(numbers[name][inside]) for name in ("mean", "high"))]
+    )
+    if not first.size:
+        return 0.1, 1.0
+    low, high = float(first.min()), float(first.max())
+    also = np.concatenate([known(numbers["low"][inside]), known(numbers["mean"])])
+    also = also[(also > low / 10) & (also < high * 10)]
+    return float(also.min(initial=low)), float(also.max(initial=high))
 
 
 def relative_errors(
@@ -41,6 +106,7 @@ def relative_errors(
     for key, rows in frame.groupby("method", sort=False):
         style, name = PALETTE[str(key)], label(str(key))
         theory = rows[rows["theory"].notna()]
+        known = rows[rows["ratio"].notna()]
         if len(theory):
             traces.append(
                 {
@@ -48,13 +114,14 @@ def relative_errors(
                     "x": theory["n"].to_numpy(),
                     "y": theory["theory"].to_numpy(dtype=float),
                     "mode": "lines",
+                    "name": name,
                     "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
                     "legendgroup": name,
-                    "showlegend": False,
+                    # Before the first trial the lines alone say who is who.
+                    "showlegend": known.empty,
                     "hoverinfo": "skip",
                 }
             )
-        known = rows[rows["ratio"].notna()]
         ratio = known["ratio"].to_numpy(dtype=float)
         high = known["high"].fillna(known["ratio"]).to_numpy(dtype=float)
         low = known["low"].fillna(known["ratio"]).to_numpy(dtype=float)
@@ -147,42 +214,47 @@ def loss_heatmap(
         Which of them is drawn.
     here : (float, float), optional
         Share missing and kurtosis of the world and law, drawn as a ring in the nearest square.
+
+    Notes
+    -----
+    Colours are of a fixed scale, full at `FULL_COLOUR`: they do not jump while a map is made.
     """
-    table = frame[frame["kind"] == kind].pivot_table(
-        index="kurtosis", columns="missing", values="loss"
-    )
-    table = table.reindex(sorted(frame["kurtosis"].unique()))
-    values = table.to_numpy(dtype=float)
-    across = [f"{share:.0%}" for share in table.columns]
-    up = [f"{kurtosis:g}" for kurtosis in table.index]
-    top = max(float(frame["loss"].max()), 0.01)
-    cells = [[None if np.isnan(v) else float(v) for v in row] for row in values]
+    squares: dict[Any, tuple[Any, Any]] = {
+        (row.kurtosis, row.missing): (row.loss, row.error)
+        for row in frame[frame["kind"] == kind].itertuples()
+    }
+    shares, kurtoses = (np.sort(frame[name].unique()) for name in ("missing", "kurtosis"))
+    cells = [[squares.get((kurtosis, share)) for share in shares] for kurtosis in kurtoses]
+    across = [f"{share:.0%}" for share in shares]
+    up = [f"{kurtosis:g}" for kurtosis in kurtoses]
     traces: list[Trace] = [
         {
             "type": "heatmap",
             # A square root: a loss of one percent is told from none, and ten from a hundred.
-            "z": [[None if v is None else float(np.sqrt(v)) for v in row] for row in cells],
+            "z": [[None if cell is None else cell[0] ** 0.5 for cell in row] for row in cells],
             "x": across,
             "y": up,
-            "text": [["" if v is None else _percent(v) for v in row] for row in cells],
+            "text": [["" if cell is None else percent(*cell) for cell in row] for row in cells],
             "texttemplate": "%{text}",
+            "customdata": [
+                ["" if cell is None else plus_minus(*cell) for cell in row] for row in cells
+            ],
             "textfont": {"size": 11},
             "colorscale": BLUES,
             "zmin": 0,
-            "zmax": float(np.sqrt(top)),
+            "zmax": FULL_COLOUR**0.5,
             "showscale": False,
             "hoverongaps": False,
-            "hovertemplate": "%{x} missing, excess kurtosis %{y}: %{text}<extra></extra>",
+            "hovertemplate": "%{x} missing, excess kurtosis %{y}: %{customdata}<extra></extra>",
         }
     ]
     if here is not None:
-        share = np.abs(table.columns.to_numpy(dtype=float) - here[0]).argmin()
-        kurtosis = np.abs(_squeezed(table.index.to_numpy(dtype=float)) - _squeezed(here[1]))
+        nearest = np.abs(_squeezed(kurtoses) - _squeezed(here[1])).argmin()
         traces.append(
             {
                 "type": "scatter",
-                "x": [across[int(share)]],
-                "y": [up[int(kurtosis.argmin())]],
+                "x": [across[int(np.abs(shares - here[0]).argmin())]],
+                "y": [up[int(nearest)]],
                 "mode": "markers",
                 "marker": {
                     "symbol": "square-open",
@@ -206,8 +278,21 @@ def loss_heatmap(
     )  # fmt: skip
 
 
-def _percent(value: float) -> str:
-    return f"{value:.0%}" if value >= 0.0995 else f"{value:.1%}"
+def percent(value: float, error: Any = None) -> str:
+    """A share as people write it, with no more decimals than its standard error allows."""
+    return f"{value:.{_decimals(value, error)}%}"
+
+
+def plus_minus(value: float, error: Any = None) -> str:
+    """The same with its standard error where there is one: ``16% ± 7%``."""
+    text, decimals = percent(value, error), _decimals(value, error)
+    known = error is not None and not pd.isna(error) and error > 0
+    return f"{text} ± {max(error, 0.1**decimals / 100):.{decimals}%}" if known else text
+
+
+def _decimals(value: float, error: Any) -> int:
+    rough = error is not None and not pd.isna(error) and error >= 0.005
+    return 0 if rough or value >= 0.0995 else 1
 
 
 def _squeezed(kurtosis: Any) -> Any:
@@ -223,6 +308,7 @@ def unlabelled_errors(
     n: int,
     measured: float | None = None,
     break_even: float | None = None,
+    between: tuple[float, float | None] | None = None,
     height: int = 460,
 ) -> go.Figure:
     """Draw the error of estimated optimal weights against the number of unlabelled samples.
@@ -239,6 +325,8 @@ def unlabelled_errors(
         n times COLLAB's error on the same trials, which the points are to be compared with.
     break_even : float, optional
         Where optimal weights begin to pay.
+    between : (float, float or None), optional
+        Range in which that is; without an end where it may be never.
     """
     sizes = frame["unlabelled"].to_numpy(dtype=float)
     style, name = PALETTE["collab_optimal"], label("collab_optimal")
@@ -312,17 +400,21 @@ def unlabelled_errors(
         "legend": _BELOW,
     }
     if break_even is not None:
+        low, high = between or (break_even, break_even)
+        low, high = max(low, float(sizes.min())), high or float(sizes.max())
         # The words on the side where there is more room for them.
         right = np.log10(break_even) > np.log10(sizes).mean()
-        line = {"dash": "dot", "color": "#888888"}
+        everywhere = {"yref": "paper", "y0": 0, "y1": 1}
         layout["shapes"] = [
-            {"type": "line", "line": line, "yref": "paper", "y0": 0, "y1": 1,
-             "x0": break_even, "x1": break_even}
+            {"type": "line", "line": {"dash": "dot", "color": "#888888"}, **everywhere,
+             "x0": break_even, "x1": break_even},
+            {"type": "rect", "line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.15)",
+             "layer": "below", **everywhere, "x0": low, "x1": high},
         ]  # fmt: skip
         layout["annotations"] = [
-            {"x": float(np.log10(break_even)), "y": 1, "yref": "paper", "yanchor": "top",
-             "xanchor": "right" if right else "left", "showarrow": False,
-             "xshift": -4 if right else 4, "text": f"pays from {break_even:,.0f}"}
+            {"x": float(np.log10(low if right else high)), "y": 1, "yref": "paper",
+             "yanchor": "top", "xanchor": "right" if right else "left", "showarrow": False,
+             "xshift": -4 if right else 4, "text": f"pays from about {two_digits(break_even)}"}
         ]  # fmt: skip
     return figure(
         traces,
@@ -332,3 +424,9 @@ def unlabelled_errors(
         y=log_axis("n × prediction error", values),
         layout=layout,
     )
+
+
+def two_digits(number: float) -> str:
+    """A number of samples that is known roughly: 358 is 360, 8,872 is 8,900."""
+    digits = int(np.floor(np.log10(number))) if number > 0 else 0
+    return f"{round(number, 1 - digits):,.0f}"

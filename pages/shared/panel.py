@@ -65,6 +65,7 @@ FIGURES = {
     "law-curves": "Other laws: error against n",
     "law-gain": "Other laws: optimal over Gaussian weights",
     "law-ellipses": "Other laws: ellipses of the weights",
+    "law-errors": "Other laws: n × error of every weighting",
     "law-costs": "What pretending costs, by law",
     "law-agents": "What pretending costs, by agent",
     "law-map": "Where pretending costs, independent features",
