@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
+from itertools import groupby
 from pathlib import Path
 from threading import Event
 
@@ -138,12 +139,17 @@ def limited_n(scenario: cc.Scenario, problem: cc.Problem) -> int:
 
 
 def shares_in_words(shares: Mapping[int, float]) -> str:
-    """Shares by n, those of none left out: "3% at n = 84, 1% at n = 100"."""
-    if len(shares) > 1 and len(set(shares.values())) == 1:
-        return f"{next(iter(shares.values())):.0%} at every n"
-    return ", ".join(
-        f"{'under 1%' if share < 0.005 else f'{share:.0%}'} at n = {n:,}"
+    """Shares by n, those of none left out: "100% at n = 200 to 1,000, 65% at n = 5,000"."""
+    said = [
+        (f"{share:.0%}" if share >= 0.005 else "under 1%" if share else "", n)
         for n, share in shares.items()
+    ]
+    runs = [(share, [n for _, n in run]) for share, run in groupby(said, key=lambda one: one[0])]
+    if len(runs) == 1 and len(shares) > 1:
+        return f"{runs[0][0]} at every n"
+    return ", ".join(
+        f"{share} at n = {sizes[0]:,}" + (f" to {sizes[-1]:,}" if len(sizes) > 1 else "")
+        for share, sizes in runs
         if share
     )
 
@@ -190,13 +196,13 @@ def answers_in_words(
             parts.append(f"{name} {shares_in_words(shares)}")
     if parts:
         text.append(
-            f"{where}Answers that are a ridge's themselves, since the data behind them are "
-            f"separated: {'; '.join(parts)}."
+            f"{where}answers that are a ridge's themselves, since the data behind "
+            f"them are separated: {'; '.join(parts)}."
         )
     stuck = sum(sum(found.stuck.values()) for found in trouble.values())
     if stuck:
         text.append(f"{where}{stuck} answers did not converge to 1e-7; their last step is used.")
-    return " ".join(text)
+    return " ".join(sentence[0].upper() + sentence[1:] for sentence in text)
 
 
 def missing_in_words(curve: Curve) -> str:
@@ -275,7 +281,7 @@ def curves(scenario: cc.Scenario, problem: cc.Problem) -> None:
         for side, key, curve in zip(sides, keys, (full, own), strict=True):
             with side:
                 show_curve(curve, key, measure, beyond and measure == "log_loss", code_of(curve))
-        words(findings(full, own, agent, measure, settings))
+        words(findings(full, own, agent, measure, settings, log=beyond or measure == "calibration"))
         words(WHAT_IS_WHAT)
 
     run.panel(
@@ -354,7 +360,9 @@ def headline(own: Curve, agent: int, measure: str) -> str:
     )
 
 
-def findings(full: Curve, own: Curve, agent: int, measure: str, settings: Settings) -> str:
+def findings(
+    full: Curve, own: Curve, agent: int, measure: str, settings: Settings, *, log: bool
+) -> str:
     """What the curves say, in sentences about the measure that is drawn."""
     n = own.sample_sizes[-1]
     said = comparisons(full, own, agent, measure, settings) if own.done > 1 else []
@@ -362,14 +370,20 @@ def findings(full: Curve, own: Curve, agent: int, measure: str, settings: Settin
         said.append("On the left, Local is a newcomer who sees all features and has n samples.")
     said += [
         fits_in_words(own.trouble),
-        answers_in_words(full.trouble, full.done, where="Left: ", local="Local (the newcomer)"),
+        answers_in_words(
+            full.trouble, full.done, where="on the left, ", local="Local (the newcomer)"
+        ),
         # The agent's own fit is among those of all agents.
-        answers_in_words(own.trouble, own.done, where="Right: ", skip=AGGREGATES),
+        answers_in_words(own.trouble, own.done, where="on the right, ", skip=AGGREGATES),
         missing_in_words(own),
         "1 trial, so there are no bands and nothing is decided."
         if own.done == 1
         else f"{own.done} trials; bands are 95% intervals of the mean"
-        + (", which on a log axis end at a quarter of it." if measure != "accuracy" else "."),
+        + (
+            ", which on a log axis end at a quarter of it."
+            if log and measure != "accuracy"
+            else "."
+        ),
     ]
     return "\n".join(f"- {sentence}" for sentence in said if sentence)
 
@@ -417,9 +431,9 @@ def share_in_words(own: Curve, agent: int, measure: str) -> str:
     local, together, most = (own.mean(key, n, measure) for key in ("local", "collab", "full_data"))
     share = (local - together) / (local - most)
     return (
-        f"At n = {n:,} working together takes agent {agent + 1} {min(share, 1):.0%} of the way "
-        f"({MEASURES[measure].label}) from alone to everybody's samples of its features in one "
-        "place (Full data)."
+        f"At n = {n:,} working together goes {min(share, 1):.0%} of the way, by "
+        f"{MEASURES[measure].label}, from agent {agent + 1} alone to everybody's samples of its "
+        "features in one place (Full data)."
     )
 
 

@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 import collab_core as cc
+from collab_core import figures
 from collab_core.census import Choice, People, Study, paper_views
 from collab_core.smooth import (
     METHODS,
+    NAMES,
     Settings,
     World,
     curves,
@@ -221,6 +223,8 @@ def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():
     assert seen[0] == (0.0, 0)
     assert 0 < found.done < 200
     assert found.partial
+    # Chunks that were cut short are not counted as done.
+    assert seen[-1][0] < 1
 
 
 def test_models_of_one_data_set():
@@ -306,6 +310,43 @@ def test_wrong_arguments_are_named():
         World(SMALL.problem(), -1.0)
     with pytest.raises(ValueError, match="unlabelled must be one of"):
         Settings(unlabelled="some")
+
+
+# Figures -----------------------------------------------------------------------------------------
+
+
+def test_collab_is_drawn_over_everything_and_full_data_under_it(found):
+    drawn = figures.measure_curve(found[3].frame(), NAMES, "log-loss", title="t", beyond=True)
+    lines = [trace for trace in drawn.data if trace.mode == "lines+markers"]
+    assert [lines[0].name, lines[-1].name] == [NAMES["full_data"], NAMES["collab"]]
+    assert lines[0].line.width > 3 * lines[-1].line.width
+    # The legend keeps the order of tables.
+    ranked = sorted(lines, key=lambda line: line.legendrank)
+    assert [line.name for line in ranked] == [NAMES[key] for key in METHODS]
+
+
+@pytest.mark.parametrize("beyond", [True, False])
+def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyond):
+    curve = curves(World(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)["full"]
+    frame = curve.frame()
+    assert (frame["low"] < frame["best"]).any()
+    drawn = figures.measure_curve(frame, NAMES, "log-loss", title="t", beyond=beyond)
+    low, high = drawn.layout.yaxis.range
+    if beyond:
+        low, high = 10**low, 10**high
+    best = frame["best"].iloc[0] if beyond else 0.0
+    bands = [trace for trace in drawn.data if trace.fill == "toself"]
+    assert len(bands) == len(METHODS)
+    for trace in bands:
+        rows = frame[frame["method"].map(NAMES) == trace.legendgroup]
+        ends, means = trace.y[len(rows) :][::-1], (rows["mean"] - best).to_numpy(dtype=float)
+        if beyond:
+            assert (ends >= means / 4 - 1e-12).all()
+            assert ends.min() > low
+    # A linear axis holds bands as far as half of what the means span, no further.
+    calm = frame[frame["method"] == "full_data"]
+    assert (calm["high"] - best).max() < high
+    assert low < max((calm["low"] - best).min(), 0.25 * (calm["mean"] - best).min())
 
 
 # Records -----------------------------------------------------------------------------------------

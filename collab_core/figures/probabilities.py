@@ -15,7 +15,7 @@ from .style import PALETTE, Trace, faint, figure, log_axis
 BELOW: dict[str, Any] = {
     "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
     "legend": {
-        "orientation": "h", "x": 0, "xref": "paper",
+        "orientation": "h", "x": 0, "xref": "container",
         "y": 0, "yref": "container", "yanchor": "bottom",
     },
 }  # fmt: skip
@@ -178,6 +178,7 @@ def reliability(
             "mode": "lines",
             "line": {"color": "#888888", "dash": "dot", "width": 1.5},
             "name": "as predicted",
+            "legendgroup": "as predicted",
             "hoverinfo": "skip",
         }
     ]
@@ -191,6 +192,8 @@ def reliability(
                 "y": rows["observed"].to_numpy(dtype=float),
                 "mode": "lines+markers",
                 "name": name,
+                # A group of its own: names then follow each other, where columns would be broad.
+                "legendgroup": name,
                 "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
                 "marker": {
                     "color": style.colour,

@@ -208,6 +208,7 @@ def models_of_agent(
             "y": np.asarray(truth, dtype=float),
             "mode": "markers",
             "name": "best possible model",
+            "legendgroup": "best",
             "marker": {"symbol": "line-ew-open", "size": 22, "color": "#888888",
                        "line": {"width": 3}},
             "hovertemplate": "best possible, %{x}: %{y:.3g}<extra></extra>",
@@ -222,17 +223,22 @@ def models_of_agent(
                 "y": np.asarray(values, dtype=float),
                 "mode": "markers",
                 "name": name,
+                "legendgroup": key,
                 "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
                 "hovertemplate": "%{x}: %{y:.3g}<extra>" + name + "</extra>",
             }
         )
     y = {"title": {"text": "coefficient"}, "zeroline": True}
     x = {"type": "category", "categoryorder": "array", "categoryarray": list(names)}
-    # Below the plot, which makes room for it: above, on a phone, it would lie over the title.
+    # Below the plot, which makes room for it: above, on a phone, it would lie over the title. With
+    # a group a trace, names follow each other, where columns would be broad.
     layout = {
         "margin": {"l": 10, "r": 10, "t": 48, "b": 10},
-        "legend": {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"},
-    }
+        "legend": {
+            "orientation": "h", "x": 0, "xref": "container",
+            "y": 0, "yref": "container", "yanchor": "bottom",
+        },
+    }  # fmt: skip
     return figure(traces, title=title, height=height, x=x, y=y, layout=layout)
 
 

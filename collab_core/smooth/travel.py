@@ -92,13 +92,15 @@ def travel_curve(
         )
 
     done: dict[int, Part] = {}
+    ended = 0
     if progress is not None:
         progress(0.0, result(done, partial=True))
     for index, part in run_chunks(plan, _trial, executor, cancel):
         done[index] = part
+        ended = sum(one.finished for one in done.values())
         if progress is not None:
-            progress(len(done) / plan.chunks, result(done, partial=len(done) < plan.chunks))
-    return result(done, len(done) < plan.chunks or not all(p.finished for p in done.values()))
+            progress(ended / plan.chunks, result(done, partial=ended < plan.chunks))
+    return result(done, ended < plan.chunks)
 
 
 def _checked(

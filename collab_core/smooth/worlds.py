@@ -33,7 +33,7 @@ METHODS = ("collab", "collab_attenuated", "imputation", "local", "naive_collab",
 #: What they are called here: the local model is no least squares. Short, for legends on phones.
 NAMES = {
     "collab": "COLLAB",
-    "collab_attenuated": "COLLAB, attenuated",
+    "collab_attenuated": "Attenuated T",
     "imputation": "Imputation",
     "local": "Local",
     "naive_collab": "Naive average",
@@ -231,14 +231,15 @@ def curves(
         }
 
     done: dict[int, dict[Target, Part]] = {}
+    ended = 0
     if progress is not None:
         progress(0.0, result(done, partial=True))
     for index, parts in run_chunks(plan, _chunk, executor, cancel):
         done[index] = parts
+        ended = sum(all(part.finished for part in parts.values()) for parts in done.values())
         if progress is not None:
-            progress(len(done) / plan.chunks, result(done, partial=len(done) < plan.chunks))
-    every = [part for parts in done.values() for part in parts.values()]
-    return result(done, len(done) < plan.chunks or not all(part.finished for part in every))
+            progress(ended / plan.chunks, result(done, partial=ended < plan.chunks))
+    return result(done, ended < plan.chunks)
 
 
 def _checked(

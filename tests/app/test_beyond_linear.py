@@ -151,6 +151,88 @@ def test_separation_is_said():
     assert "A small ridge answers for them" in said(app)
 
 
+#: A narrow agent among rich ones: a linear T hurts it where the signal is strong.
+NARROW = cc.Scenario(d=6, m=5, rich=4, rich_size=6, size=2, spikes=1, seed=1).to_query()
+
+
+def findings_of(app):
+    """The list of findings under the curves."""
+    return next(block.value for block in app.markdown if "nothing is decided" in block.value
+                or "bands are 95%" in block.value)  # fmt: skip
+
+
+def test_ridge_answers_of_every_method_are_said():
+    strong = {"signal": "4.0", "from": "10", "to": "20"}
+    text = findings_of(opened(SMALL | {"trials": "5"} | strong))
+    assert "On the left, answers that are a ridge's themselves" in text
+    assert "Local (the newcomer)" in text
+    text = said(opened(SMALL | {"part": "calibration", "signal": "4.0", "n": "12"}))
+    assert "Local is a newcomer who sees all features" in text
+    assert "Local (the newcomer)" in text
+    text = said(opened(SMALL | {"part": "calibration", "target": "1", "n": "12"}))
+    assert "newcomer" not in text
+    text = said(opened(SMALL | {"part": "models", "signal": "4.0", "n": "10"}))
+    assert "no finite best model" in text
+    assert "at n = 10. A small ridge" in text
+
+
+def test_the_theorem_is_called_on_only_where_it_holds():
+    plain = SMALL | {"trials": "2", "signal": "1.0", "from": "200", "to": "500"}
+    twins = "here the two differ only in the weights 1/loss"
+    assert twins in findings_of(opened(plain))
+    for other in ({"unlabelled": "pool"}, {"corrected": "1"},
+                  {"signal": "4.0", "from": "10", "to": "20"}):  # fmt: skip
+        text = findings_of(opened(plain | other))
+        assert "Against imputation" in text
+        assert twins not in text
+    assert "where every agent's own fit is finite" in said(opened(plain))
+
+
+def test_shares_of_a_way_are_shares():
+    """Behind alone, or beyond everybody's samples of its features: no -138% of the way."""
+    link = NARROW | {"agent": "4", "trials": "20", "from": "100", "to": "200"}
+    app = opened(link | {"signal": "3.0"})
+    scenario = cc.Scenario.from_query(NARROW)[0]
+    world = cc.smooth.World(scenario.problem(), 3.0, 0.0)
+    own = cc.smooth.curves(world, [100], 20, [4], seed=1)[4]
+    assert own.compare("collab", "local", 100) != 1
+    assert "of the way" not in findings_of(app)
+    text = findings_of(opened(SMALL | {"trials": "20", "agent": "1", "to": "100"}))
+    share = float(text.split("working together goes ")[1].split("%")[0])
+    assert 0 < share <= 100
+    assert "ceiling" not in text
+
+
+def test_every_measure_is_told_in_its_own_numbers():
+    link = SMALL | {"trials": "5", "to": "50"}
+    for measure in ("accuracy", "calibration"):
+        text = findings_of(opened(link | {"measure": measure}))
+        assert "log-loss" not in text
+        assert cc.smooth.MEASURES[measure].label in text
+
+
+def test_one_trial_decides_nothing():
+    text = said(opened(SMALL | {"trials": "1", "to": "50"}))
+    assert "One trial decides nothing" in text
+    for word in (
+        "cannot be told",
+        "Against imputation",
+        "no difference that shows",
+        "% of the way",
+    ):
+        assert word not in text
+
+
+def test_a_large_world_has_a_smaller_largest_n():
+    query = {"d": "60", "m": "60", "rich": "20", "rich_size": "40", "size": "30"}
+    app = open_page(PAGE, query | {"to": "5000", "trials": "1"})
+    assert any("'5000' is not one of the choices" in info.value for info in app.info)
+    assert "in a world of this size n goes up to 1,388" in said(app)
+    for button in app.button:
+        if button.key == "stop-logistic":
+            button.click().run()
+
+
 def test_a_large_n_is_limited_and_said():
     app = opened(SMALL | {"part": "models", "n": "1000000"})
     assert "n = 5,000 is used instead of 1,000,000" in said(app)
@@ -178,6 +260,8 @@ def test_without_records_a_stored_run_is_shown_and_said():
             assert not app.error
             assert "A stored run" in said(app)
             assert "load person files on the page Census" in said(app)
+            assert "States whose own fit has no finite best model" in said(app)
+            assert "Local 100% at every n" in said(app)
     table = pd.read_csv("data/travel_logistic_2024.csv")
     rows = table[(table["measure"] == "calibration") & (table["model"] == "own")]
     first = rows[(rows["n"] == rows["n"].min()) & (rows["method"] == "collab")].iloc[0]
