@@ -9,6 +9,7 @@ import os
 import pickle
 import zipfile
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -558,15 +559,38 @@ def test_gaps_are_left_out_or_filled_as_asked_and_said():
     assert dropped.rows[3] == 360
     assert filled.rows[3] == 400
     assert any("40 rows with a gap" in note and "left out" in note for note in dropped.notes)
-    assert any("filled with the agent's own mean" in note for note in filled.notes)
+    assert any("filled with what the agent's other rows suggest" in note for note in filled.notes)
+    assert filled.filled == ["s3"]
     again = study_of(frame.drop(index=holes))
     np.testing.assert_allclose(dropped.scale, again.scale)
-    mine = frame[frame["site"] == "s3"].copy()
-    mine["x1"] = mine["x1"].fillna(mine["x1"].mean())
-    by_mean = study_of(frame.fillna({"x1": 0}).assign(
-        x1=lambda f: np.where(f["site"] == "s3", mine["x1"].reindex(f.index), frame["x1"])
-    ))  # fmt: skip
-    np.testing.assert_allclose(filled.scale, by_mean.scale)
+
+
+def test_filling_gaps_bends_nobodys_relation():
+    rng = np.random.default_rng(5)
+    n = 6000
+    parts = []
+    for site in "ABC":
+        x1 = rng.standard_normal(n)
+        x2 = 0.8 * x1 + 0.6 * rng.standard_normal(n)
+        part = pd.DataFrame({"site": site, "x1": x1, "x2": x2, "x3": rng.standard_normal(n)})
+        part["y"] = x1 + x2 + rng.standard_normal(n)
+        if site == "A":
+            part.loc[rng.random(n) < 0.5, "x2"] = np.nan
+            part.loc[rng.random(n) < 0.2, "x3"] = np.nan
+        parts.append(part)
+    study = study_of(pd.concat(parts), gaps="mean")
+    assert study.filled == ["A"]
+    for agent in "ABC":
+        frame = study.coefficients(agent).iloc[1:]
+        for name, low, high in (("together", "low", "high"), ("alone", "alone_low", "alone_high")):
+            # 18 intervals; three standard errors each, a jackknife of 20 parts behind them.
+            error = (frame[high] - frame[low]) / 2 / 2.093
+            assert ((frame[name] - [1.0, 1.0, 0.0]).abs() < 3.5 * error).all()
+            assert (error < 0.04).all()
+    assert (study.shift["adjusted"] > 0.05).all()
+    np.testing.assert_allclose(study._whole.geometry.covariance[0][0, 1], 0.8, atol=0.02)
+    assert "gaps of A" in words.filled(study)
+    assert words.filled(study_of(pd.concat(parts))) == ""
 
 
 def test_what_an_agent_hardly_has_is_not_seen_by_it_and_said():
@@ -630,7 +654,7 @@ def test_own_models_do_not_depend_on_what_is_filled_in():
     frame, *_ = world()
     frame = frame[frame["site"].isin(["s0", "s1"])]
     study = study_of(frame)
-    moments = study._jackknife.moments
+    moments = study._whole.moments
     one = [cc.Moments(m.n[0], m.xx[0], m.xy[0], m.yy[0], is_centred=True) for m in moments]
     filled = study.covariance(moments)[0]
     other = filled.copy()
@@ -738,6 +762,61 @@ def test_shift_is_found_where_it_is_and_not_elsewhere():
     assert worst["low"] < 1.0 < worst["high"] + 0.6
     assert worst["adjusted"] < 0.01
     assert "s3" in words.shift(shifted)
+
+
+def test_the_shift_test_is_collab_of_the_others():
+    study = study_of(world(2, shift=1.0)[0])
+    fits = study._whole
+    for agent in range(4):
+        others = [i for i in range(4) if i != agent]
+        scratch = cc.estimators.collab(
+            [fits.moments[i] for i in others], [study.views[i] for i in others],
+            fits.geometry.covariance,
+        )  # fmt: skip
+        view = study.views[agent]
+        block = fits.geometry.covariance[:, view[:, None], view]
+        expected = np.linalg.solve(block, scratch.phi[:, view, None])[..., 0]
+        np.testing.assert_allclose(fits.implied_by_others(agent, view), expected, rtol=1e-9)
+
+
+def test_a_wide_table_is_studied_in_groups_with_the_same_results(monkeypatch):
+    table = Table.open([csv(world(2, sizes=(60, 90, 150, 5))[0])])
+    chosen = tabular.usual_choice(table)
+    once = tabular.analyse(table, chosen)
+    monkeypatch.setattr(tabular.study, "STACK_BYTES", 20_000)
+    assert len(TableStudy.of(table, chosen)._groups(20)) > 3
+    shares: list[float] = []
+    again = tabular.analyse(table, chosen, progress=shares.append)
+    assert shares == sorted(shares)
+    assert len(shares) > 40
+    for part in (
+        lambda study: study.verdicts,
+        lambda study: study.results,
+        lambda study: study.shift,
+        lambda study: study.coefficients(1),
+    ):
+        pd.testing.assert_frame_equal(part(once), part(again), rtol=1e-9)
+    # Stop is heard between the groups, and between the agents of one.
+    cancel = Event()
+
+    def stop(share: float) -> None:
+        if share > 0.93:
+            cancel.set()
+
+    with pytest.raises(ValueError, match="the study was stopped"):
+        tabular.analyse(table, chosen, progress=stop, cancel=cancel)
+
+
+def test_few_rows_get_no_verdict_and_say_why():
+    study = study_of(world(1, sizes=(8, 9, 150, 400))[0])
+    row = study.verdicts.set_index("agent").loc["s0"]
+    assert row["verdict"] == "too few rows"
+    assert pd.isna(row["low"])
+    assert study.results.set_index("agent").loc["s0", "low"].isna().all()
+    said = words.verdict(study.verdicts.iloc[0])
+    assert "8 rows are too few for an interval" in said
+    assert "s0" in words.summary(study)
+    assert study.verdicts.set_index("agent").loc["s2", "low"] is not pd.NA
 
 
 def test_heavy_tails_are_found():

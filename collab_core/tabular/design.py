@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from .._checks import Array, Indices, choice, fraction, whole
-from .profile import MOST_AGENTS, Table, file_names, natural
+from ..sigma import completed, steadied
+from .profile import MOST_AGENTS, Table, file_names, natural, part
 from .reading import FILE, counted, listed
 from .values import WORDS, Texts, to_numbers, to_texts
 
@@ -33,6 +34,9 @@ OTHER = "other"
 #: Columns of the design, and bytes of all sums, that are taken.
 MOST_FEATURES = 200
 MOST_SUMS = 400 * 2**20
+
+#: Matrices of an agent's size that one fit of all methods holds at a time.
+FIT_STACKS = 12
 
 #: Rows kept for residual plots, over all agents.
 KEPT_ROWS = 6000
@@ -56,7 +60,8 @@ class Choice:
         Predict the target's logarithm; rows whose target is not above 0 are left out.
     gaps : {"drop", "mean"}
         What becomes of a row in which a feature is missing that its agent usually has: it is left
-        out, or the agent's own mean is put in.
+        out, or the mean of the agent's rows that are like it in what it does have is put in. (The
+        plain mean would bend everybody's relation; this one does not, if gaps come by chance.)
     without : tuple of str
         Agents whose rows are left out.
     rare : float
@@ -451,6 +456,9 @@ class TableSums:
     unlabelled : array, shape (m + b, d + 1, d + 1)
         Sums of products of (1, x) about a mean, over complete rows without a target, of the m
         agents and of the b that have no other rows.
+    lost : list of m arrays, shape (F, k, k), or None
+        Of agents whose gaps were filled: sums of the covariance that what was filled in, a mean,
+        does not have.
     kept : dict
         By agent, some rows: features (r, k) and target (r,), for residual plots.
     notes : tuple of str
@@ -459,6 +467,7 @@ class TableSums:
     survey: Survey
     folds: Sequence[Array]
     unlabelled: Array
+    lost: Sequence[Array | None]
     kept: dict[int, tuple[Array, Array]]
     notes: tuple[str, ...]
 
@@ -472,12 +481,19 @@ def add_up(
 ) -> TableSums:
     """Add up the table by agent and fold, within the memory of one piece and of the sums."""
     chosen, views = found.choice, found.views
-    room = sum(FOLDS * (view.size + 2) ** 2 * 8 for view in views)
+    lost = [_room_of(found, i) for i in range(len(views))]
+    # The sums themselves, and what one fit of all agents takes beside them.
+    stacks = [FOLDS * (1 if matrix is None else 2) + FIT_STACKS for matrix in lost]
+    room = sum(stack * (view.size + 2) ** 2 * 8 for stack, view in zip(stacks, views, strict=True))
     if room > MOST_SUMS:
         raise ValueError(
             f"{len(views)} agents with up to {max(v.size for v in views)} features are too many"
             " for the memory at hand: choose fewer features, or agents that are fewer"
         )
+    covariance: Array = np.empty((0, 0))
+    if any(matrix is not None for matrix in lost):
+        covariance = _pairwise(table, found, part(progress, 0, 2), cancel)
+        progress = part(progress, 1, 2)
     d = len(found.features)
     sums = [np.zeros((FOLDS, view.size + 2, view.size + 2)) for view in views]
     everybody = (*found.agents, *found.bare)
@@ -511,22 +527,28 @@ def add_up(
             gaps[i] += int(holed.sum())
             if chosen.gaps == "drop":
                 values, y = values[~holed], y[~holed]
-            else:
-                # About the agent's mean, its mean is 0.
-                values = np.where(holes, 0.0, values)
+            some = ~holed[~holed] if chosen.gaps == "drop" else ~holed
             number = np.arange(position[i], position[i] + y.size)
             position[i] += y.size
             fold = _dealt(number, i, chosen)
             order = np.argsort(fold, kind="stable")
             ends = np.searchsorted(fold[order], np.arange(FOLDS + 1))
+            matrix = lost[i]
+            if matrix is not None and holed.any():
+                values = _filled(values, covariance[view[:, None], view], fold, matrix)
             joint = np.concatenate([values, y[:, None]], axis=1)[order]
             for f in range(FOLDS):
                 sums[i][f] += _products(joint[ends[f] : ends[f + 1]])
-            some = number % stride[i] == 0
+            # A residual of a filled row tells of the gap, not of the relation.
+            some &= number % stride[i] == 0
             kept[i].append((values[some] + found.means[i, view], y[some] + found.target_means[i]))
     notes = list(found.notes)
     if gaps.any():
-        done = "left out" if chosen.gaps == "drop" else "filled with the agent's own mean"
+        done = (
+            "left out"
+            if chosen.gaps == "drop"
+            else "filled with what the agent's other rows suggest"
+        )
         worst = int((gaps / found.rows).argmax())
         notes.append(
             f"{counted(int(gaps.sum()), 'row')} with a gap in a feature that their agent has:"
@@ -542,12 +564,89 @@ def add_up(
         found,
         sums,
         unlabelled,
+        lost,
         {
             i: (np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
             for i, parts in kept.items()
         },
         tuple(notes),
     )
+
+
+def _room_of(found: Survey, agent: int) -> Array | None:
+    """Room for what filling in loses of an agent's covariance, if there is any to be done."""
+    gap = found.seen[agent] & (found.present[agent] < found.rows[agent])
+    if found.choice.gaps == "drop" or not gap.any():
+        return None
+    size = found.views[agent].size
+    return np.zeros((FOLDS, size, size))
+
+
+def _pairwise(
+    table: Table,
+    found: Survey,
+    progress: Callable[[float], None] | None,
+    cancel: Event | None,
+) -> Array:
+    """Covariance within agents, every entry over the rows that have both, shape (d, d)."""
+    d, views = len(found.features), found.views
+    total, count = np.zeros((d, d)), np.zeros((d, d))
+    places = {name: i for i, name in enumerate(found.agents)}
+    for piece in _pieces(table, found.choice, progress, cancel):
+        known = np.array([*(places.get(agent, -1) for agent in piece.agents.levels), -1])
+        owner = np.where(np.isnan(piece.target), -1, known[piece.agents.codes])
+        x = _encoded(piece, found)
+        for i in np.unique(owner[owner >= 0]):
+            view = views[i]
+            values = x[owner == i][:, view] - found.means[i, view]
+            there = ~np.isnan(values)
+            values = np.where(there, values, 0.0)
+            total[view[:, None], view] += values.T @ values
+            count[view[:, None], view] += there.astype(float).T @ there
+    matrix = total / np.maximum(count, 1)
+    flat = np.diagonal(matrix) <= 0
+    matrix[flat, flat] = 1.0
+    known_pairs = count > 1
+    if known_pairs.all():
+        return steadied(matrix)
+    return completed(matrix, known_pairs | np.eye(d, dtype=bool))
+
+
+def _filled(values: Array, covariance: Array, fold: np.ndarray, lost: Array) -> Array:
+    """Rows about their agent's means, gaps filled with the mean given what a row has, (n, k).
+
+    Parameters
+    ----------
+    covariance : array, shape (k, k)
+    fold : integer array, shape (n,)
+    lost : array, shape (F, k, k)
+        Gets the covariance of what rows lack, given what they have, added by fold.
+    """
+    kinds, kind = np.unique(np.isnan(values), axis=0, return_inverse=True)
+    filled = values.copy()
+    for number, lacks in enumerate(kinds):
+        if not lacks.any():
+            continue
+        has, gap = np.flatnonzero(~lacks), np.flatnonzero(lacks)
+        rows = np.flatnonzero(kind.reshape(-1) == number)
+        across = covariance[has[:, None], gap]
+        slopes = np.linalg.lstsq(covariance[has[:, None], has], across, rcond=None)[0]
+        filled[rows[:, None], gap] = values[rows[:, None], has] @ slopes
+        often = np.bincount(fold[rows], minlength=len(lost))
+        left = covariance[gap[:, None], gap] - across.T @ slopes
+        lost[:, gap[:, None], gap] += often[:, None, None] * left
+    return filled
+
+
+def effort(table: Table, chosen: Choice) -> int:
+    """About how large the sums of all agents are, before anything is read: m d^2."""
+    d = sum(
+        min(table.column(name).distinct or MOST_ONE_HOT, MOST_ONE_HOT)
+        if name in chosen.categories
+        else 1
+        for name in chosen.features
+    )
+    return (table.column(chosen.agent).distinct or 1) * d * d
 
 
 def _products(rows: Array) -> Array:

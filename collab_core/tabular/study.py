@@ -9,6 +9,7 @@ assumption on the law of features or noise and knows that the covariance was est
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 from typing import Any
@@ -22,12 +23,13 @@ from .. import estimators
 from .. import sigma as sigma_module
 from .._blas import single_threaded_blas
 from .._checks import Array, Indices, agent_index
+from .._linalg import solve
 from ..estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
 from ..geometry import Geometry
 from ..moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..problem import Problem
 from ..weights import noise_variance
-from .design import FOLDS, Choice, Feature, Survey, TableSums, add_up, survey
+from .design import FIT_STACKS, FOLDS, Choice, Feature, Survey, TableSums, add_up, survey
 from .profile import Table
 from .reading import listed
 
@@ -37,6 +39,12 @@ METHODS = ("local", "collab", "collab_plus", "imputation", "naive_collab")
 #: Times that the rows are dealt into five parts, each held out once.
 REPEATS = 4
 PARTS = 5
+
+#: An agent of fewer rows gets no interval: its held-out parts are a row or two.
+FEW_ROWS = 10
+
+#: Bytes of the stacks of one group of fits.
+STACK_BYTES = 200 * 2**20
 
 #: What a column has left of its variance when others are known, below which it says nothing new.
 DEPENDENT = 1e-9
@@ -73,6 +81,7 @@ class TableStudy:
         self.agents = found.agents
         self._kept = sums.kept
         self.rows = np.array([int(fold[:, 0, 0].sum()) for fold in sums.folds])
+        self._pulse: Callable[[float], None] = lambda share: None
         chosen, told = _independent(found, [fold.sum(axis=0) for fold in sums.folds])
         self.notes = (*sums.notes, *told)
         self._columns = chosen
@@ -80,11 +89,14 @@ class TableStudy:
         place = {j: k for k, j in enumerate(chosen)}
         self.views: list[Indices] = []
         self._folds: list[Array] = []
-        for view, folds in zip(found.views, sums.folds, strict=True):
+        self._lost: list[Array | None] = []
+        for view, folds, lost in zip(found.views, sums.folds, sums.lost, strict=True):
             mine = [k for k, j in enumerate(view) if j in place]
             self.views.append(np.array([place[view[k]] for k in mine], dtype=np.intp))
             index = np.array([0, *(k + 1 for k in mine), view.size + 1])
             self._folds.append(folds[:, index[:, None], index])
+            part = np.array(mine, dtype=int)
+            self._lost.append(None if lost is None else lost[:, part[:, None], part])
         self._kept_columns = [
             np.array([k for k, j in enumerate(view) if j in place], dtype=int)
             for view in found.views
@@ -93,6 +105,9 @@ class TableStudy:
         for i, view in enumerate(self.views):
             unit = np.concatenate([[1.0], self.scale[view], [self.label_scale]])
             self._folds[i] = self._folds[i] / np.outer(unit, unit)
+            lost = self._lost[i]
+            if lost is not None:
+                self._lost[i] = lost / np.outer(unit[1:-1], unit[1:-1])
         index = np.array([0, *(j + 1 for j in chosen)])
         self._unlabelled = sums.unlabelled[:, index[:, None], index]
 
@@ -157,10 +172,12 @@ class TableStudy:
         """Deviations within agents, pooled: of the features (d,) and of the target."""
         squares, freedom = np.zeros(len(self.features)), np.zeros(len(self.features))
         label, rest = 0.0, 0.0
-        for view, folds in zip(self.views, self._folds, strict=True):
+        for view, folds, lost in zip(self.views, self._folds, self._lost, strict=True):
             total = folds.sum(axis=0)
             spread = np.diagonal(total)[1:] - total[0, 1:] ** 2 / total[0, 0]
             squares[view] += spread[:-1]
+            if lost is not None:
+                squares[view] += np.diagonal(lost.sum(axis=0))
             freedom[view] += total[0, 0] - 1
             label += spread[-1]
             rest += total[0, 0] - 1
@@ -169,6 +186,13 @@ class TableStudy:
                 f"{self.choice.target} does not vary within any agent: there is nothing to predict"
             )
         return np.sqrt(squares / freedom), float(np.sqrt(label / rest))
+
+    @property
+    def filled(self) -> list[str]:
+        """Agents of which gaps were filled in."""
+        return [
+            agent for agent, lost in zip(self.agents, self._lost, strict=True) if lost is not None
+        ]
 
     # Fits ----------------------------------------------------------------------------------------
 
@@ -180,18 +204,36 @@ class TableStudy:
         keep : array of 0 and 1, shape (R, F)
         """
         totals = [np.tensordot(keep, folds, axes=1) for folds in self._folds]
-        return _Fits(self, totals)
+        lost = [
+            None if matrix is None else np.tensordot(keep, matrix, axes=1) for matrix in self._lost
+        ]
+        return _Fits(self, totals, lost)
 
-    def covariance(self, moments: Sequence[Moments]) -> Array:
-        """Correlation of the scaled features, as these rows or the unlabelled ones tell it."""
+    def _groups(self, count: int) -> list[slice]:
+        """So many fits at a time that their stacks fit into memory."""
+        size = sum(FIT_STACKS * (view.size + 2) ** 2 * 8 for view in self.views)
+        step = max(STACK_BYTES // size, 1)
+        return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+
+    def covariance(
+        self, moments: Sequence[Moments], lost: Sequence[Array | None] | None = None
+    ) -> Array:
+        """Correlation of the scaled features, as these rows or the unlabelled ones tell it.
+
+        Parameters
+        ----------
+        lost : list of arrays, shape (..., k, k), or None
+            Of agents whose gaps were filled, what that takes from their sums.
+        """
         d = len(self.features)
         if self.choice.sigma == "unlabelled":
             return self._unlabelled_covariance
         leading = moments[0].yy.shape
         total, freedom = np.zeros((*leading, d, d)), np.zeros((*leading, d, d))
-        for moment, view in zip(moments, self.views, strict=True):
+        for i, (moment, view) in enumerate(zip(moments, self.views, strict=True)):
             index = (..., view[:, None], view)
-            total[index] += moment.xx
+            more = None if lost is None else lost[i]
+            total[index] += moment.xx if more is None else moment.xx + more
             freedom[index] += np.maximum(moment.n - 1, 0)[..., None, None]
         raw = total / np.maximum(freedom, 1)
         # A level that nobody's training rows have: any variance will do, its weight is nil.
@@ -242,25 +284,37 @@ class TableStudy:
         keep = np.ones((len(held_out), FOLDS))
         for split, folds in enumerate(held_out):
             keep[split, list(folds)] = 0
-        with single_threaded_blas():
-            fits = self._fit(keep)
-            tests = [np.tensordot(1 - keep, folds, axes=1) for folds in self._folds]
-            found = {method: self._errors_of(fits, method, tests) for method in METHODS}
-        return found, fits.notes
+        shape = (len(held_out), len(self.agents))
+        found = {method: np.full(shape, np.nan) for method in METHODS}
+        base = np.full(shape, np.nan)
+        notes: dict[str, str] = {}
+        groups = self._groups(len(held_out))
+        for number, group in enumerate(groups):
+            with single_threaded_blas():
+                fits = self._fit(keep[group])
+                tests = [np.tensordot(1 - keep[group], folds, axes=1) for folds in self._folds]
+                for place, method in enumerate(METHODS):
+                    self._pulse((number + place / len(METHODS)) / len(groups))
+                    found[method][group] = self._errors_of(fits, method, tests)
+                base[group] = self._errors_of(fits, None, tests)
+                notes |= fits.notes
+        # Over all splits: a few rows' own base would add noise.
+        count = (~np.isnan(base)).sum(axis=0)
+        typical = np.nansum(base, axis=0) / np.maximum(count, 1)
+        typical[typical <= 0] = np.nan
+        return {method: values / typical for method, values in found.items()}, notes
 
-    def _errors_of(self, fits: _Fits, method: str, tests: Sequence[Array]) -> Array:
+    def _errors_of(self, fits: _Fits, method: str | None, tests: Sequence[Array]) -> Array:
+        """Mean squared errors on held-out rows, shape (R, m); of the mean where no method."""
         result = np.full((tests[0].shape[0], len(self.agents)), np.nan)
         for i, test in enumerate(tests):
-            model = fits.model(method, i)
+            nothing = np.zeros((len(test), self.views[i].size))
+            model = nothing if method is None else fits.model(method, i)
             if model is None:
                 continue
             some = test[:, 0, 0] > 0
             error = _squared(test, model, fits.x_means[i], fits.y_means[i])
-            base = _squared(test, np.zeros_like(model), fits.x_means[i], fits.y_means[i])
-            # Over all splits: a few rows' own base would add noise.
-            typical = base[some].mean() if some.any() else 0.0
-            if typical > 0:
-                result[some, i] = error[some] / typical
+            result[some, i] = error[some]
         return result
 
     def _splits(self, repeats: int) -> list[list[int]]:
@@ -291,7 +345,7 @@ class TableStudy:
         for i, agent in enumerate(self.agents):
             for method in METHODS:
                 values = errors[method][:, i]
-                mean, low, high = corrected_interval(values[~np.isnan(values)])
+                mean, low, high = self._interval(values[~np.isnan(values)], i)
                 records.append(
                     {
                         "agent": agent,
@@ -305,6 +359,12 @@ class TableStudy:
                     }
                 )
         return _typed(records, ("relative", "low", "high"))
+
+    def _interval(self, values: Array, agent: int) -> tuple[Any, Any, Any]:
+        """Mean and interval; no interval of an agent whose held-out parts are a row or two."""
+        mean, low, high = corrected_interval(values)
+        few = self.rows[agent] < FEW_ROWS
+        return (mean, pd.NA, pd.NA) if few else (mean, low, high)
 
     def _why_missing(self, method: str, agent: int, notes: Mapping[str, str]) -> str:
         if method == "local" or method not in notes:
@@ -324,18 +384,22 @@ class TableStudy:
         -------
         DataFrame
             ``agent``, ``rows``, ``alone``, ``together`` (held-out error over that of the mean),
-            ``change``, ``low``, ``high`` (together less alone, 95%), ``verdict``: gains, no
-            difference, loses, alone impossible, not measurable.
+            ``change``, ``low``, ``high`` (together less alone, 95%; the interval is wide, for
+            splits share rows: in simulations it covers 99% or more), ``verdict``: gains, no
+            difference, loses, too few rows (below `FEW_ROWS`, where intervals cover far less than
+            they say), alone impossible, not measurable.
         """
         errors, _ = self._held_out
         records = []
         for i, agent in enumerate(self.agents):
             alone, together = errors["local"][:, i], errors["collab"][:, i]
-            mean, low, high = corrected_interval((together - alone)[~np.isnan(together - alone)])
+            mean, low, high = self._interval((together - alone)[~np.isnan(together - alone)], i)
             verdict = "no difference"
             if mean is pd.NA:
                 some = (~np.isnan(together)).any()
                 verdict = "alone impossible" if some else "not measurable"
+            elif self.rows[i] < FEW_ROWS:
+                verdict = "too few rows"
             elif low is not pd.NA and high < 0:
                 verdict = "gains"
             elif low is not pd.NA and low > 0:
@@ -356,20 +420,61 @@ class TableStudy:
 
     @cached_property
     def overall(self) -> tuple[Any, Any, Any]:
-        """Together less alone, averaged over the agents that have both, with its 95% interval."""
+        """Together less alone, averaged over the agents that have both, with its 95% interval.
+
+        Agents of fewer than `FEW_ROWS` rows do not count: theirs is noise.
+        """
         errors, _ = self._held_out
         gaps = errors["collab"] - errors["local"]
-        known = ~np.isnan(gaps).any(axis=0)
+        known = ~np.isnan(gaps).any(axis=0) & (self.rows >= FEW_ROWS)
         return corrected_interval(gaps[:, known].mean(axis=1) if known.any() else np.empty(0))
 
     # Models --------------------------------------------------------------------------------------
 
     @cached_property
-    def _jackknife(self) -> _Fits:
-        """All rows first, then all but one fold at a time: F + 1 fits."""
-        keep = np.vstack([np.ones(FOLDS), 1 - np.eye(FOLDS)])
+    def _whole(self) -> _Fits:
+        """The fit on all rows, a stack of one."""
         with single_threaded_blas():
-            return self._fit(keep)
+            return self._fit(np.ones((1, FOLDS)))
+
+    @cached_property
+    def _jackknife(self) -> _Replicas:
+        """All rows first, then all but one fold at a time: F + 1 fits, in groups."""
+        keep = np.vstack([np.ones(FOLDS), 1 - np.eye(FOLDS)])
+        groups = self._groups(len(keep))
+        found = self._replicas(keep, groups)
+        if len(groups) > 1 and found is None:
+            # Who can take part must be the same throughout.
+            found = self._replicas(keep, [slice(0, len(keep))])
+        assert found is not None
+        return found
+
+    def _replicas(self, keep: Array, groups: Sequence[slice]) -> _Replicas | None:
+        """What is asked of the jackknife's fits; None if agents take part in some groups only."""
+        models: dict[tuple[str, int], list[Array | None]] = {}
+        gaps: dict[int, list[Array | str]] = {}
+        part: set[tuple[int, ...]] = set()
+        m = len(self.agents)
+        for number, group in enumerate(groups):
+            with single_threaded_blas():
+                fits = self._fit(keep[group])
+                for i in range(m):
+                    self._pulse((number + i / m) / len(groups))
+                    for method in ("collab", "local"):
+                        models.setdefault((method, i), []).append(self._natural(fits, method, i))
+                    gaps.setdefault(i, []).append(self._gap(fits, i))
+            part.add(fits.participants)
+        if len(part) > 1:
+            return None
+        return _Replicas(
+            {key: _joined(values) for key, values in models.items()},
+            {
+                i: next((text for text in found if isinstance(text, str)), None)
+                or np.concatenate([values for values in found if not isinstance(values, str)])
+                for i, found in gaps.items()
+            },
+            {i: fits.shared(i) for i in range(m)},
+        )
 
     def _natural(self, fits: _Fits, method: str, agent: int) -> Array | None:
         """Intercept and coefficients in the table's units, shape (R, k + 1)."""
@@ -404,7 +509,7 @@ class TableStudy:
             "collab": ("together", "low", "high"),
             "local": ("alone", "alone_low", "alone_high"),
         }.items():
-            values = self._natural(self._jackknife, method, i)
+            values = self._jackknife.models[method, i]
             if values is None:
                 columns |= {name: [pd.NA] * len(names) for name in (point, low, high)}
                 continue
@@ -412,7 +517,7 @@ class TableStudy:
             columns |= {point: values[0], low: values[0] - half, high: values[0] + half}
         frame = pd.DataFrame(columns).astype(dict.fromkeys(list(columns)[1:], "Float64"))
         # Least squares gives 0 to what never varied; that is no finding.
-        flat = np.diagonal(self._jackknife.moments[i].xx[0]) <= 0
+        flat = np.diagonal(self._whole.moments[i].xx[0]) <= 0
         frame.loc[np.append(False, flat), ["alone", "alone_low", "alone_high"]] = pd.NA
         return frame
 
@@ -430,7 +535,7 @@ class TableStudy:
         For an agent that is not in the table. Its intercept starts from the means over all rows
         that have a feature.
         """
-        estimate = self._jackknife.estimate("collab")
+        estimate = self._whole.estimate("collab")
         if not self.has_full_model or not isinstance(estimate, Estimate):
             return None
         slopes = estimate.theta[0] * self.label_scale / self.scale
@@ -458,7 +563,7 @@ class TableStudy:
             raise ValueError(
                 f"no agent has both {first} and {second}, so this table alone makes no world"
             )
-        fits = self._jackknife
+        fits = self._whole
         estimate = fits.estimate("collab")
         if not isinstance(estimate, Estimate):
             raise ValueError(fits.notes.get("collab", "COLLAB has no estimate"))
@@ -497,54 +602,48 @@ class TableStudy:
         return _typed(records, ("difference", "low", "high", "p", "adjusted"))
 
     def _shift_of(self, agent: int) -> dict[str, Any]:
-        fits = self._jackknife
         record: dict[str, Any] = {"agent": self.agents[agent], "shared": 0, "feature": ""}
         record |= dict.fromkeys(("difference", "low", "high", "p"), pd.NA) | {"note": ""}
-        others = [i for i in range(len(self.agents)) if i != agent]
-        union = np.unique(np.concatenate([self.views[i] for i in others]))
-        mine = np.flatnonzero(np.isin(self.views[agent], union))
-        record["shared"] = int(mine.size)
-        if not mine.size:
-            return record | {"note": "shares no feature with others"}
-        own = fits.moments[agent].select(mine)
-        if (own.degrees_of_freedom <= mine.size).any():
-            return record | {"note": f"{self.rows[agent]:,} rows are too few"}
-        place = {j: k for k, j in enumerate(union)}
-        views = [np.array([place[j] for j in self.views[i]], dtype=np.intp) for i in others]
-        block = fits.geometry.covariance[..., union[:, None], union]
-        shared = np.array([place[j] for j in self.views[agent][mine]])
-        try:
-            with single_threaded_blas():
-                rest = estimators.collab(
-                    [fits.moments[i] for i in others], views, Geometry(block, views)
-                )
-                part = block[..., shared[:, None], shared]
-                implied = np.linalg.solve(part, rest.phi[..., shared, None])[..., 0]
-        except NotEstimableError:
-            return record | {"note": "the others have too few rows"}
-        unit = self.label_scale / self.scale[self.views[agent][mine]]
-        gap = (own.fit.theta - implied) * unit
+        shared = self._jackknife.shared[agent]
+        record["shared"] = int(shared.size)
+        gap = self._jackknife.gaps[agent]
+        if isinstance(gap, str):
+            return record | {"note": gap}
         error = jackknife_error(gap)
         sure = error > 1e-12 * np.abs(gap[0]).max(initial=1e-300)
         ratio = np.where(sure, np.abs(gap[0]) / np.where(sure, error, 1.0), 0.0)
         worst = int(ratio.argmax())
         half = error[worst] * student.ppf(0.975, FOLDS - 1)
-        chance = 2 * float(student.sf(ratio[worst], FOLDS - 1)) * mine.size
+        chance = 2 * float(student.sf(ratio[worst], FOLDS - 1)) * shared.size
         return record | {
-            "feature": self.features[self.views[agent][mine[worst]]].name,
+            "feature": self.features[self.views[agent][shared[worst]]].name,
             "difference": float(gap[0, worst]),
             "low": float(gap[0, worst] - half),
             "high": float(gap[0, worst] + half),
             "p": min(1.0, chance),
         }
 
+    def _gap(self, fits: _Fits, agent: int) -> Array | str:
+        """Own least squares less what COLLAB of all others says, (R, shared), or why not."""
+        shared = fits.shared(agent)
+        if not shared.size:
+            return "shares no feature with others"
+        own = fits.moments[agent].select(shared)
+        if (own.degrees_of_freedom <= shared.size).any():
+            return f"{self.rows[agent]:,} rows are too few"
+        implied = fits.implied_by_others(agent, self.views[agent][shared])
+        if implied is None:
+            return "the others have too few rows"
+        unit = self.label_scale / self.scale[self.views[agent][shared]]
+        return (own.fit.theta - implied) * unit
+
     def residuals(self, agent: int | str) -> pd.DataFrame:
         """Some rows of an agent under its collaborative model: ``fitted`` and ``residual``."""
         i = self.index(agent)
         x, y = self._kept[i]
-        model = self._natural(self._jackknife, "collab", i)
+        model = self._natural(self._whole, "collab", i)
         if model is None:
-            model = self._natural(self._jackknife, "local", i)
+            model = self._natural(self._whole, "local", i)
         if model is None:
             return pd.DataFrame({"fitted": [], "residual": []})
         fitted = model[0, 0] + x[:, self._kept_columns[i]] @ model[0, 1:]
@@ -585,10 +684,14 @@ class _Fits:
     study : TableStudy
     totals : list of m arrays, shape (R, k + 2, k + 2)
         Sums of products of (1, x, y), scaled.
+    lost : list of m arrays, shape (R, k, k), or None
+        Of agents whose gaps were filled, what that takes from their sums of products.
     """
 
-    def __init__(self, study: TableStudy, totals: Sequence[Array]) -> None:
-        self.study, self.totals = study, totals
+    def __init__(
+        self, study: TableStudy, totals: Sequence[Array], lost: Sequence[Array | None]
+    ) -> None:
+        self.study, self.totals, self.lost = study, totals, lost
         self.notes: dict[str, str] = {}
         self._estimates: dict[str, Estimate | NaiveEstimate | None] = {}
 
@@ -613,9 +716,9 @@ class _Fits:
             # A column that is constant in these rows becomes exactly 0 (see Moments.centred): what
             # is left of it is rounding, of the sums about the agent's mean and of the mean itself.
             unit = np.append(self.study.scale[self.study.views[i]], self.study.label_scale)
-            middle = np.append(self.study.middle(i), self.study.survey.target_means[i])
+            origin = np.append(self.study.middle(i), self.study.survey.target_means[i])
             raw = np.diagonal(total[:, 1:, 1:], axis1=-2, axis2=-1)
-            least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (middle / unit) ** 2
+            least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (origin / unit) ** 2
             varies = np.diagonal(about, axis1=-2, axis2=-1) > least
             about = about * (varies[:, :, None] & varies[:, None, :])
             about = (about + np.swapaxes(about, -1, -2)) / 2
@@ -630,7 +733,75 @@ class _Fits:
     @cached_property
     def geometry(self) -> Geometry:
         """Covariance and views, for all estimators."""
-        return Geometry(self.study.covariance(self.moments), self.study.views)
+        return Geometry(self.study.covariance(self.moments, self.lost), self.study.views)
+
+    @cached_property
+    def participants(self) -> tuple[int, ...]:
+        """Agents with a feature and enough rows for least squares of their own in every fit."""
+        return tuple(
+            i
+            for i, moment in enumerate(self.moments)
+            if moment.features
+            and (moment.degrees_of_freedom > moment.features).all()
+            and (moment.fit.rss > 0).all()
+        )
+
+    def shared(self, agent: int) -> Indices:
+        """Places in an agent's view of what others that take part see too."""
+        others = [self.study.views[i] for i in self.participants if i != agent]
+        return np.flatnonzero(np.isin(self.study.views[agent], np.concatenate([*others, []])))
+
+    @cached_property
+    def _around(self) -> dict[int, tuple[Array, Array]]:
+        """COLLAB's sums over everybody but one: K (R, d, d) and its right-hand side (R, d).
+
+        From both ends, so that nothing has to be subtracted.
+        """
+        geometry, agents = self.geometry, list(self.participants)
+        leading, d = self.moments[0].yy.shape, geometry.dimension
+        parts = {}
+        for i in agents:
+            block, vector = self.moments[i].lifted(geometry.inverses[i])
+            rate = 1 / self.moments[i].fit.residual
+            parts[i] = (block * rate[:, None, None], vector * rate[:, None])
+        found: dict[int, tuple[Array, Array]] = {}
+        for order in (agents, agents[::-1]):
+            matrix, right = np.zeros((*leading, d, d)), np.zeros((*leading, d))
+            for i in order:
+                before = found.get(i)
+                found[i] = (
+                    (matrix.copy(), right.copy())
+                    if before is None
+                    else (before[0] + matrix, before[1] + right)
+                )
+                view = self.study.views[i]
+                matrix[:, view[:, None], view] += parts[i][0]
+                right[:, view] += parts[i][1]
+        return found
+
+    def implied_by_others(self, agent: int, features: Indices) -> Array | None:
+        """What COLLAB of all others says of some features, (R, k); None if it says nothing."""
+        views = self.study.views
+        others = [i for i in self.participants if i != agent]
+        union = np.unique(np.concatenate([views[i] for i in others]))
+        place = {j: k for k, j in enumerate(union)}
+        chosen = np.array([place[j] for j in features])
+        block = self.geometry.covariance[..., union[:, None], union]
+        phi = None
+        if agent in self._around:
+            matrix, right = self._around[agent]
+            phi, rank = solve(matrix[:, union[:, None], union], right[:, union])
+            phi = phi if (rank == union.size).all() else None
+        if phi is None:
+            own = [np.array([place[j] for j in views[i]], dtype=np.intp) for i in others]
+            try:
+                phi = estimators.collab(
+                    [self.moments[i] for i in others], own, Geometry(block, own)
+                ).phi
+            except NotEstimableError:
+                return None
+        part = block[..., chosen[:, None], chosen]
+        return np.linalg.solve(part, phi[..., chosen, None])[..., 0]
 
     def estimate(self, method: str) -> Estimate | NaiveEstimate | None:
         """A method's estimate, or None with a note."""
@@ -675,6 +846,26 @@ class _Fits:
             return None if few else moment.fit.theta
         estimate = self.estimate(method)
         return None if estimate is None else estimate.local(agent)
+
+
+@dataclass(frozen=True, eq=False)
+class _Replicas:
+    """The jackknife: all rows first, then all but one fold at a time.
+
+    Attributes
+    ----------
+    models : dict
+        By method and agent, intercept and coefficients (F + 1, k + 1), None if there is no model.
+    gaps : dict
+        By agent, own least squares less what the others imply (F + 1, shared), or why there is
+        none.
+    shared : dict
+        By agent, places in its view of what others see too.
+    """
+
+    models: dict[tuple[str, int], Array | None]
+    gaps: dict[int, Array | str]
+    shared: dict[int, Indices]
 
 
 def corrected_interval(values: Array, ratio: float = 1 / (PARTS - 1)) -> tuple[Any, Any, Any]:
@@ -780,6 +971,11 @@ def _explained(
     return f"{names[column]} follows exactly from {listed(used, 4)}: left out."
 
 
+def _joined(parts: Sequence[Array | None]) -> Array | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
+
+
 def _squared(sums: Array, model: Array, x_mean: Array, y_mean: Array) -> Array:
     """Mean squared error over rows given by sums of products of (1, x, y), shape (R,)."""
     first = (model * x_mean).sum(axis=-1) - y_mean
@@ -830,10 +1026,18 @@ def analyse(
         table, chosen, cancel=cancel,
         progress=None if progress is None else lambda share: progress(0.8 * share),
     )  # fmt: skip
-    for share, part in ((0.9, "verdicts"), (0.95, "_jackknife"), (1.0, "shift")):
-        if cancel is not None and cancel.is_set():
-            raise ValueError("the study was stopped")
+    for begins, ends, part in ((0.8, 0.9, "verdicts"), (0.9, 1.0, "shift")):
+
+        def pulse(share: float, begins: float = begins, ends: float = ends) -> None:
+            if cancel is not None and cancel.is_set():
+                raise ValueError("the study was stopped")
+            if progress is not None:
+                progress(begins + share * (ends - begins))
+
+        pulse(0.0)
+        study._pulse = pulse
         getattr(study, part)
-        if progress is not None:
-            progress(share)
+    study._pulse = lambda share: None
+    if progress is not None:
+        progress(1.0)
     return study

@@ -27,6 +27,8 @@ def summary(study: TableStudy) -> str:
             f"{listed(none, 6)} {_verb(none, 'has', 'have')} too few rows for a model alone, and"
             f" {_verb(none, 'gets', 'get')} one together"
         )
+    if few := by.get("too few rows"):
+        said.append(f"{listed(few, 6)} {_verb(few, 'has', 'have')} too few rows for a verdict")
     if dark := by.get("not measurable"):
         said.append(f"for {listed(dark, 6)} nothing could be measured")
     text = "; ".join(said)
@@ -46,8 +48,8 @@ def overall(study: TableStudy) -> str:
         else "not told from chance"
     )
     return (
-        f"Over all agents the held-out error changes by {mean:+.3f} (95%: {low:+.3f} to"
-        f" {high:+.3f}): {sure}."
+        f"Over all agents the held-out error changes by {_change(mean)} (95%: {_change(low)} to"
+        f" {_change(high)}): {sure}."
     )
 
 
@@ -58,12 +60,17 @@ def verdict(row: pd.Series) -> str:
         case "alone impossible":
             return (
                 f"{rows} are too few for a model of its own; together its held-out error is"
-                f" {row['together']:.3f} of that of its mean."
+                f" {_amount(row['together'])} of that of its mean."
             )
         case "not measurable":
             return f"{rows} are too few to measure anything on."
-    change = f"{row['change']:+.3f} (95%: {row['low']:+.3f} to {row['high']:+.3f})"
-    numbers = f"held-out error {row['alone']:.3f} alone, {row['together']:.3f} together: {change}"
+    numbers = (
+        f"held-out error {_amount(row['alone'])} alone, {_amount(row['together'])} together:"
+        f" {_change(row['change'])}"
+    )
+    if row["verdict"] == "too few rows":
+        return f"{rows} are too few for an interval; {numbers}."
+    numbers += f" (95%: {_change(row['low'])} to {_change(row['high'])})"
     opening = {
         "gains": "Gains",
         "loses": "Loses",
@@ -129,6 +136,27 @@ def tails(study: TableStudy) -> str:
         f" {worst['kurtosis']:.1f}, one residual of {worst['largest']:.1f} standard deviations)."
         " Intervals, being by jackknife, allow for it; COLLAB+ and its weights assume otherwise."
     )
+
+
+def filled(study: TableStudy) -> str:
+    """What to know where gaps were filled in, or nothing."""
+    agents = study.filled
+    if not agents:
+        return ""
+    return (
+        f"The gaps of {listed(agents, 4)} were filled with what the rows' other features suggest,"
+        " as if they came by chance. If what is missing has to do with the target, coefficients,"
+        " verdicts and the test for another relation are off: compare with rows left out."
+    )
+
+
+def _amount(value: float) -> str:
+    """An error with three digits, however large."""
+    return f"{value:.3f}" if abs(value) < 1e4 else f"{value:.2e}"
+
+
+def _change(value: float) -> str:
+    return f"{value:+.3f}" if abs(value) < 1e4 else f"{value:+.2e}"
 
 
 def _verb(names: list[str], one: str, many: str | None = None) -> str:
