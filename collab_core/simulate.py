@@ -752,6 +752,8 @@ def unlabelled_curve(
     settings = Settings(features=features, unlabelled=ordered[-1], weights=weights)
     methods = ("collab", "collab_oracle", "collab_optimal")
     plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings)
+    # Weights of every size, estimated and with theta known: about four times those of the largest.
+    plan = replace(plan, chunk_size=max(1, plan.chunk_size // 4))
     agent = None if target == "full" else int(target)
     gaussian, optimal = (
         expected_errors(problem, method, [1], target, features=features)[0]

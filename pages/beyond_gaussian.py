@@ -461,8 +461,9 @@ def curves_in_words(world: World, curve: ErrorCurve, samples: int, scaled: bool)
         )
     if world.target == "full":
         said.append("Local OLS is a newcomer who sees all features and has n samples of its own.")
+    so_far = " so far" if curve.partial else ""
     said.append(
-        f"{done} trials so far, {samples:,} unlabelled samples in each, Σ known; bands and bars "
+        f"{done} trials{so_far}, {samples:,} unlabelled samples in each, Σ known; bands and bars "
         "are 95% intervals, lines are theory for large n, integrated over the law (for estimated "
         "weights: W*'s, as with endless unlabelled samples)."
         if done
@@ -485,7 +486,11 @@ def cost(world: World, scenario: cc.Scenario) -> None:
     words(cost_in_words(world, table))
     left, right = columns("law-ellipses", "law-costs", sizes=[1.15, 1])
     with left:
-        show_ellipses(world, found)
+        show_ellipses(world, found, table)
+        if dwarfs(table):
+            st.caption(
+                f"{figures.label('local')} would dwarf the other ellipses; its error is below."
+            )
     with right:
         if isinstance(world.law, str):
             show_laws(world)
@@ -537,6 +542,11 @@ def above(row: pd.Series) -> str:
     return f"{abs(row['loss']):.0%} {'below' if row['loss'] < -0.005 else 'above'}"
 
 
+def dwarfs(table: pd.DataFrame) -> bool:
+    """Whether working alone errs so much more that the other ellipses would be dots in its own."""
+    return bool(table.loc["local", "error"] > 6 * table["error"].drop("local").max())
+
+
 def show_errors(world: World, table: pd.DataFrame) -> None:
     frame = table.reset_index()
     frame = frame.sort_values("error", ascending=False, kind="stable", ignore_index=True)
@@ -557,9 +567,11 @@ def show_errors(world: World, table: pd.DataFrame) -> None:
     )  # fmt: skip
 
 
-def show_ellipses(world: World, found: dict[str, np.ndarray]) -> None:
+def show_ellipses(world: World, found: dict[str, np.ndarray], table: pd.DataFrame) -> None:
     truth = ellipses.truth(world.problem, world.target)
     chosen = {key: found[key] for key in pretending.COMPARED}
+    if dwarfs(table):
+        del chosen["local"]
     code = (
         world.code
         + f"found = cc.pretending.covariances(problem, law, {world.target!r})\n"
@@ -732,9 +744,9 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
         "are independent before Σ mixes them (left: rare answers, Student t, exponential, uniform, "
         "signs) or share one scale (right: outliers, Student t with a common scale).",
         (off or "The ring is the square nearest to this world's share missing and law.")
-        + " With who sees what in this world, which is not this random"
-        + (", and its unequal n_i" if unequal else "")
-        + f", it is {lost:.1%}.",
+        + " With who sees what in this world instead of at random"
+        + (", and its unequal n_i," if unequal else "")
+        + f" it is {lost:.1%}.",
     ]
     if len(shares) < len(MISSING):
         said.append(

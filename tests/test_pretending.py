@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core import pretending, weights
+from collab_core import figures, pretending, weights
+from collab_core.figures.pretending import percent, plus_minus, two_digits
 from collab_core.laws import LAWS, EmpiricalLaw, FeatureLaw, Tails, square_root
 from collab_core.simulate import error_curve, unlabelled_curve
 
@@ -327,10 +328,37 @@ def test_break_even_by_hand():
     assert_allclose(by_hand.won, 0.5 / 0.6)
 
 
+def test_the_range_of_a_break_even():
+    curve = unlabelled_curve(HUB.problem(), 50, [10, 100], 2, features="outliers(4)")
+    rng = np.random.default_rng(0)
+
+    def limits(spread, trials=20):
+        late = 0.5 * np.exp(spread * rng.standard_normal(trials))
+        return {10: np.full(trials, 2.0), 100: late}
+
+    by_hand = replace(curve, limits=limits(0.0), gaussian=1.0, optimal=0.4)
+    assert_allclose(by_hand.break_even_range, by_hand.break_even)
+    narrow, wide = (replace(by_hand, limits=limits(spread)) for spread in (0.1, 0.4))
+    for one in (narrow, wide):
+        low, high = one.break_even_range
+        assert low < one.break_even < high
+    (low, high), (lower, higher) = narrow.break_even_range, wide.break_even_range
+    assert higher / lower > high / low
+    # A mean below 1 by two standard errors or less: some draws of the trials never pay.
+    uncertain = np.where(np.arange(20) < 18, 0.5, 4.0)
+    never = replace(by_hand, limits={10: np.full(20, 2.0), 100: uncertain})
+    assert never.break_even is not None
+    assert never.break_even_range[1] is None
+    assert replace(by_hand, limits=limits(0.1, trials=1)).break_even_range is None
+    assert replace(by_hand, limits={}).break_even_range is None
+
+
 def test_gaussian_features_never_pay():
     curve = unlabelled_curve(HUB.problem(), 50, [20, 2000], 4, features="gaussian")
     assert curve.break_even is None
+    assert curve.break_even_range is None
     assert curve.won is None
+    assert abs(curve.loss) < 1e-9
     assert_allclose(curve.gaussian, curve.optimal)
 
 
@@ -384,6 +412,9 @@ def test_tables_agree_with_each_other():
     assert errors.loc["collab", "worst"] >= errors.loc["collab", "loss"]
     wasted = errors.loc["collab", "wasted"]
     assert_allclose(1 / (1 - wasted) - 1, errors.loc["collab", "loss"])
+    # What optimal weights save is of the Gaussian ones' error, what these cost of the optimum.
+    saved = 1 - errors.loc["collab_oracle", "error"] / errors.loc["collab", "error"]
+    assert_allclose(pretending.saving(errors.loc["collab", "loss"]), saved)
     agents = pretending.by_agent(problem, "outliers(4)")
     for row in agents.itertuples():
         expected = pretending.loss(problem, "outliers(4)", row.agent - 1)
@@ -392,24 +423,140 @@ def test_tables_agree_with_each_other():
         assert set(own) == set(pretending.COMPARED)
 
 
+@pytest.mark.parametrize("target", ["full", 2])
+def test_working_alone_is_compared_by_the_same_formula_as_in_curves(target):
+    problem = HUB.problem()
+    found = pretending.covariances(problem, "outliers(4)", target)
+    table = pretending.errors(found, problem, target).set_index("method")
+    for method in pretending.COMPARED:
+        expected = cc.theory.expected_error(problem, method, 1, target, features="outliers(4)")
+        assert_allclose(table.loc[method, "error"], expected)
+
+
+@given(problems(), st.sampled_from(["independent", "common"]))
+def test_many_tail_weights_at_once_are_each_by_itself(problem, kind):
+    kurtoses = [0.0, 1.0, 30.0] + ([-2.0] if kind == "independent" else [])
+    found = pretending.losses(problem, kind, kurtoses)
+    each = [pretending.loss(problem, Tails(kind, kurtosis)) for kurtosis in kurtoses]
+    assert_allclose(found, each, rtol=1e-6, atol=2 * pretending.NOTHING)
+
+
 def test_the_map_is_the_loss_of_every_square():
     seen = []
     frame = pretending.loss_map(
-        HUB, [-1.0, 0.0, 20.0], [0.0, 0.3], draws=2, progress=lambda f, rows: seen.append(f)
+        HUB, [-1.0, 0.0, 20.0], [0.0, 0.3], draws=2, progress=lambda f, rows: seen.append((f, rows))
     )
     assert len(frame) == 2 * (3 + 2)
-    assert seen == [0.5, 1.0]
+    # All squares are there from the first pattern on.
+    assert [(fraction, len(rows)) for fraction, rows in seen] == [(0.5, 10), (1.0, 10)]
+    assert seen[0][1]["error"].isna().all()
     assert (frame.loc[frame["kurtosis"] == 0, "loss"] == 0).all()
     assert (frame.loc[frame["missing"] == 0, "loss"] == 0).all()
     assert (frame.loc[frame["kurtosis"] == 20, "loss"].to_numpy()[-2:] > 0).any()
+    assert_allclose(frame["error"].astype(float), frame["spread"])
     again = pretending.loss_map(HUB, [20.0], [0.0, 0.3], draws=2, kinds=["common"])
     same = frame[(frame["kind"] == "common") & (frame["kurtosis"] == 20)]
     assert_allclose(again["loss"], same["loss"])
+    with pytest.raises(ValueError, match="missing must be in"):
+        pretending.loss_map(HUB, [1.0], [1.0])
+
+
+def test_a_stopped_map_has_all_its_squares_or_none():
     cancel = Event()
     cancel.set()
     assert pretending.loss_map(HUB, [1.0], [0.1], cancel=cancel).empty
-    with pytest.raises(ValueError, match="missing must be in"):
-        pretending.loss_map(HUB, [1.0], [1.0])
+    cancel.clear()
+    frame = pretending.loss_map(
+        HUB, [1.0, 9.0], [0.1, 0.3], draws=9, cancel=cancel,
+        progress=lambda fraction, _: cancel.set() if fraction > 0.3 else None,
+    )  # fmt: skip
+    assert len(frame) == 2 * 2 * 2
+    assert set(frame["draws"]) == {3}
+
+
+@pytest.mark.parametrize(("m", "share"), [(2, 0.1), (2, 0.4), (3, 0.6), (30, 0.7)])
+def test_the_share_missing_is_the_one_asked_for(m, share):
+    """With two agents and 40% missing, every fourth feature would have to be given back."""
+    scenario = cc.Scenario(d=20, m=m, missing="independent")
+    chance = pretending._chance(share, m)
+    shares = []
+    for draw in range(200):
+        seen = pretending._seen_views(scenario, chance, (0, draw))
+        shares.append(1 - sum(len(view) for view in seen) / (20 * m))
+        assert len(set().union(*seen)) == 20
+    error = np.std(shares) / np.sqrt(200)
+    assert abs(np.mean(shares) - share) < STANDARD_ERRORS * error
+    with pytest.raises(ValueError, match=f"below .* with {m} agents"):
+        pretending.loss_map(scenario, [1.0], [pretending.most_missing(m)])
+
+
+# Figures -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_method_gone_wild_does_not_take_the_axis(scaled):
+    curve = error_curve(HUB.problem(), [50, 200], 5, ["collab", "identity"], features="uniform")
+    frame = curve.frame
+    wild = frame["method"].eq("identity") & frame["n"].eq(50)
+    frame = frame.assign(
+        mean=frame["mean"].mask(wild, 1e6),
+        high=frame["high"].mask(wild, 2e6),
+        low=frame["low"].mask(wild, 0),
+    )
+    drawn = figures.weighting_errors(frame, ["collab"], title="t", scaled=scaled)
+    bottom, top = (10**end for end in drawn.layout.yaxis.range)
+    values = frame[["theory", "mean"]].mul(frame["n"] if scaled else 1, axis=0)
+    shown = values[~wild].stack().astype(float)
+    assert bottom < shown.min()
+    assert shown.max() < top < 1e3
+    # Bands end within the figure.
+    for trace in drawn.data:
+        if trace.fill == "toself":
+            assert bottom <= np.min(trace.y)
+            assert np.max(trace.y) <= top
+    outside = figures.beyond_axis(frame, ["collab"], scaled)
+    assert list(outside["mean"]) == [1e6]
+
+
+def legend(figure):
+    return [t.name for t in figure.data if t.showlegend is not False and t.name and len(t.x)]
+
+
+def test_the_legend_is_whole_before_the_first_trial():
+    reports = []
+    error_curve(
+        HUB.problem(), [50, 200], 3, ["collab", "collab_oracle"], features="outliers(4)",
+        progress=lambda _, curve: reports.append(curve),
+    )  # fmt: skip
+    names = [figures.label(key) for key in ("collab", "collab_oracle")]
+    for curve in (reports[0], reports[-1]):
+        errors = figures.weighting_errors(curve.frame, ["collab"], title="t")
+        assert legend(errors) == names
+        ratios = figures.relative_errors(curve.relative_to("collab"), "collab", title="t")
+        assert legend(ratios) == names
+
+
+def test_colours_of_the_map_do_not_depend_on_what_is_there():
+    frame = pretending.loss_map(HUB, [0.0, 20.0], [0.1, 0.3], draws=3)
+    tops = {
+        figures.loss_heatmap(rows, "common", title="t").data[0].zmax
+        for rows in (frame, frame.assign(loss=frame["loss"] * 10))
+    }
+    assert len(tops) == 1
+    cells = figures.loss_heatmap(frame, "common", title="t").data[0]
+    row = frame[(frame["kind"] == "common")].iloc[-1]
+    assert cells.customdata[-1][-1] == plus_minus(row["loss"], row["error"])
+
+
+def test_numbers_have_the_digits_that_are_known():
+    assert percent(0.0234) == "2.3%"
+    assert percent(0.0234, 0.012) == "2%"
+    assert percent(0.164, pd.NA) == "16%"
+    assert plus_minus(0.164, 0.069) == "16% ± 7%"
+    assert plus_minus(0.0234, 0.0021) == "2.3% ± 0.2%"
+    assert plus_minus(0.3, 0.001) == "30% ± 1%"
+    assert plus_minus(0.0, 0.0) == "0.0%"
+    assert [two_digits(x) for x in (8872, 358.2, 12, 7)] == ["8,900", "360", "12", "7"]
 
 
 # Records -----------------------------------------------------------------------------------------

@@ -509,6 +509,82 @@ def test_cancel_keeps_what_is_done(small_chunks, executor):
         pool.shutdown()
 
 
+class Interrupting(FeatureLaw):
+    """A law whose draws are interrupted after so many calls, as by somebody who presses Stop."""
+
+    calls = 0
+    cancel = None
+    after = 0
+
+    def white(self, rng, shape):
+        type(self).calls += 1
+        if self.calls > self.after:
+            self.cancel.set()
+        return super().white(rng, shape)
+
+
+@pytest.fixture
+def interrupting():
+    Interrupting.calls, Interrupting.after, Interrupting.cancel = 0, 6, threading.Event()
+    return Interrupting("uniform")
+
+
+def test_a_chunk_that_was_stopped_half_way_is_kept_but_not_counted(interrupting):
+    problem = random_problem(np.random.default_rng(0), d=3, m=2)
+    fractions = []
+    curve = error_curve(
+        problem, [20, 40, 60, 80, 100], 8, ["collab"], features=interrupting,
+        cancel=interrupting.cancel, progress=lambda fraction, _: fractions.append(fraction),
+    )  # fmt: skip
+    # Two agents a size: three sizes were drawn when it was stopped.
+    assert list(curve.errors["collab"]) == [20, 40, 60]
+    assert curve.partial
+    assert fractions == [0, 0]
+
+
+def test_paths_that_were_stopped_half_way_are_not_counted(interrupting):
+    problem = random_problem(np.random.default_rng(0), d=3, m=2)
+    fractions = []
+    paths = simulate.sample_paths(
+        problem, [20, 40, 60, 80], 8, ["collab"], settings=Settings(features=interrupting),
+        cancel=interrupting.cancel, progress=lambda fraction, _: fractions.append(fraction),
+    )  # fmt: skip
+    assert list(paths) == [20, 40, 60]
+    assert fractions == [0]
+
+
+def chunks_of(problem, n, trials, **settings):
+    methods = ["collab", "collab_oracle"]
+    plan = simulate._Plan.checked(problem, [n], trials, ["full"], methods, 0, Settings(**settings))
+    return plan.chunks
+
+
+def test_chunks_are_cut_by_the_samples_that_are_drawn():
+    problem = HUB.problem()
+    # A long run reports soon and often ...
+    assert chunks_of(problem, 20_000, 400, features="student_t(5)") > 10
+    assert chunks_of(problem, 20, 400, features="student_t(5)") == 1
+    # ... and moments of Gaussian samples are drawn without the samples.
+    assert chunks_of(problem, 10**9, 400) == chunks_of(problem, 20, 400) == 1
+    few = {"features": "uniform", "sigma": "unlabelled"}
+    assert chunks_of(problem, 20, 400, unlabelled=10, **few) == 1
+    assert chunks_of(problem, 20, 400, unlabelled=10**6, **few) > 100
+
+
+@pytest.mark.parametrize("methods", [["collab"], ["collab", "collab_optimal"]])
+def test_executors_agree_to_the_bit_where_samples_are_drawn(monkeypatch, methods):
+    monkeypatch.setattr(simulate, "CHUNK_PRODUCTS", 20_000)
+    problem = HUB.problem()
+    options = {"features": "uniform", "unlabelled": 200}
+    own = error_curve(problem, [20, 50], 12, methods, **options)
+    assert chunks_of(problem, 50, 12, **options) > 2
+    with ThreadPoolExecutor(5) as five:
+        for executor in (five, Inline()):
+            same_bits(
+                own, error_curve(problem, [20, 50], 12, methods, executor=executor, **options)
+            )
+
+
 def test_cancel_before_the_first_chunk_is_an_empty_result():
     problem = random_problem(np.random.default_rng(0))
     cancel = threading.Event()

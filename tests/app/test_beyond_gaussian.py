@@ -5,6 +5,7 @@ import pytest
 
 import collab_core as cc
 from collab_core import pretending
+from collab_core.figures.pretending import two_digits
 from tests.bureau import records
 
 from .apps import (
@@ -22,7 +23,7 @@ from .apps import (
 
 PAGE = "pages/beyond_gaussian.py"
 PANELS = {"curves": "law-curves", "map": "law-map", "unlabelled": "unlabelled"}
-FIGURES = {"curves": 2, "cost": 2, "map": 2, "unlabelled": 1}
+FIGURES = {"curves": 2, "cost": 3, "map": 2, "unlabelled": 1}
 SMALL = cc.Scenario(d=4, m=4, missing="hub", size=2, spikes=1, sigma=0.5, seed=2)
 #: Runs that are over in a moment.
 QUICK = {"trials": "10", "samples": "200", "sets": "10", "most": "1000", "labelled": "200",
@@ -81,12 +82,12 @@ def test_every_law_by_link(choices):
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"law": "wild"}, "'wild' is not one of the choices; rare is used"),
+        ({"law": "wild"}, "'wild' is not one of the choices; Rare yes or no is used"),
         ({"rate": "2"}, "is not one of the choices; 0.01 is used"),
         ({"target": "99"}, "'99' is not one of the choices"),
         ({"trials": "many"}, "is not one of the choices; 40 is used"),
-        ({"part": "nowhere"}, "is not one of the choices; curves is used"),
-        ({"part": "map", "draws": "-1"}, "is not one of the choices; 4 is used"),
+        ({"part": "nowhere"}, "is not one of the choices; Error vs n is used"),
+        ({"part": "map", "draws": "-1"}, "is not one of the choices; 100 is used"),
     ],
 )
 def test_a_wrong_choice_is_put_right_and_says_so(choices, sentence):
@@ -125,12 +126,103 @@ def test_the_words_are_the_numbers():
     assert "Consistent whatever the weights" in said(curves)
     unlabelled = opened(WORLD | {"law": "outliers", "part": "unlabelled"})
     assert "Optimal weights pay from" in said(unlabelled)
+    assert f"of the {lost / (1 + lost):.1%} of the error that there is to save" in said(unlabelled)
+    assert "paired 95% interval" in said(unlabelled)
 
 
 def test_gaussian_features_lose_nothing():
     for part in ("cost", "unlabelled"):
         app = opened(WORLD | {"law": "gaussian", "part": part})
         assert "COLLAB's weights are the optimal ones" in said(app)
+
+
+def test_where_nothing_is_to_be_won_the_figure_does_not_say_when_it_pays():
+    world = {"d": "8", "m": "5", "sigma": "100", "missing": "hub", "size": "4"}
+    app = opened(QUICK | world | {"part": "unlabelled"})
+    assert "costs next to nothing here" in said(app)
+    (spec,) = assert_sound(app)
+    assert spec["layout"]["title"]["text"] == "Unlabelled samples and error"
+    assert "shapes" not in spec["layout"]
+
+
+def test_a_break_even_has_two_digits_and_a_range():
+    app = opened(WORLD | {"law": "outliers", "part": "unlabelled", "sets": "20"})
+    curve = cc.simulate.unlabelled_curve(
+        SMALL.problem(), 200, [20, 33, 53, 87, 141, 231, 376, 613, 1000], 20, 0,
+        features="outliers(4)", seed=SMALL.seed,
+    )  # fmt: skip
+    low, high = (two_digits(end) for end in curve.break_even_range)
+    pays = two_digits(curve.break_even)
+    assert f"pay from about {pays} unlabelled samples on (for large n; 95%: {low} to {high}" in (
+        said(app)
+    )
+    (spec,) = figures_of(app)
+    assert spec["layout"]["title"]["text"] == f"It takes about {pays} unlabelled samples"
+
+
+def test_curves_of_rare_answers_begin_where_samples_hold_some():
+    app = opened(WORLD | {"to": "2000"})
+    left, right = assert_sound(app, least=2)
+    for spec in (left, right):
+        assert min(10 ** spec["layout"]["xaxis"]["range"][0], 500) > 400
+    # A small run begins where it can.
+    small = assert_sound(opened(WORLD), least=2)[0]
+    assert 10 ** small["layout"]["xaxis"]["range"][0] > 100
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [("0", "agent 1 alone"), ("full", "a newcomer's own least squares")],
+)
+def test_the_cost_compares_with_working_alone(monkeypatch, target, sentence):
+    frames = csv_frames(monkeypatch)
+    app = opened(WORLD | {"law": "outliers", "part": "cost", "target": target})
+    assert sentence in said(app)
+    frame, _ = frames["law-errors"]
+    assert set(frame["method"]) == set(pretending.COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence", "rings"),
+    [
+        ({}, "The ring is the square nearest", 1),
+        ({"law": "outliers"}, "The ring is the square nearest", 1),
+        ({"law": "mixture"}, "No square is this law's", 0),
+        ({"rate": "0.005"}, "excess kurtosis, 195, is above the map", 0),
+        ({"d": "8", "size": "1", "m": "20"}, "share missing, 83%, is beside the map", 0),
+        ({"allocation": "rising"}, "and its unequal n_i", 1),
+        ({"m": "2"}, "at most 50% can be missing", 1),
+    ],
+)
+def test_the_words_under_the_map_are_of_the_map(choices, sentence, rings):
+    app = opened(WORLD | {"part": "map"} | choices)
+    specs = assert_sound(app, least=2)
+    assert sentence in said(app)
+    assert sum(len(spec["data"]) - 1 for spec in specs) == rings
+    assert ("The ring" in said(app)) == bool(rings)
+
+
+def test_the_map_is_of_all_features_whatever_is_picked():
+    app = opened(WORLD | {"part": "map", "target": "1"})
+    box = next(box for box in app.selectbox if box.label == "Model of")
+    assert box.disabled
+    assert set(box.options) == {"all features"}
+    # The choice is kept for the other parts.
+    assert param(app, "target") == "1"
+
+
+def test_a_map_that_is_not_done_says_so(monkeypatch):
+    whole = pretending.loss_map
+
+    def stopped(*args, draws, **rest):
+        return whole(*args, draws=3, **rest)
+
+    monkeypatch.setattr(pretending, "loss_map", stopped)
+    app = opened(WORLD | {"part": "map", "draws": "30"})
+    assert "means over 3 patterns ± standard error, of 30 so far" in said(app)
+    monkeypatch.undo()
+    app = opened(WORLD | {"part": "map", "draws": "4"})
+    assert "means over 4 patterns ± standard error." in said(app)
 
 
 def test_who_would_do_better_alone_is_told():
@@ -167,7 +259,7 @@ def test_an_agent_that_sees_nothing_is_not_chosen():
 def test_a_link_can_show_one_figure_alone():
     app = opened(WORLD | {"figure": "law-gain"})
     assert [spec["layout"]["title"]["text"] for spec in figures_of(app)] == [
-        "Optimal over Gaussian weights, trial by trial"
+        "Optimal weights: error over COLLAB's"
     ]
     assert not app.exception
 

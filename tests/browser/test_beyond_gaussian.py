@@ -15,19 +15,19 @@ RUN_AGAIN = {"name": "Run again"}
 
 def test_another_law_and_its_csv(server, page):
     page.goto(address(server, "beyond_gaussian", part="cost"))
-    settled(page, 2)
+    settled(page, 3)
     before = figures(page)
     page.get_by_role("combobox", name="Law of the features").click()
     page.get_by_role("option", name="Outliers", exact=True).click()
     page.wait_for_url("**law=outliers**")
     expect(page.get_by_text("(outliers, agent 1's own)")).to_be_visible()
-    settled(page, 2)
+    settled(page, 3)
     assert figures(page) != before
     slider(page, "Outliers' spread over the others'").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_url("**wider=5**")
     expect(page.get_by_text("Outliers (5)").first).to_be_visible()
-    settled(page, 2)
+    settled(page, 3)
     with page.expect_download() as download:
         page.get_by_role("button", name="Data", exact=True).nth(1).click()
     rows = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
