@@ -196,8 +196,8 @@ def answers_in_words(
             parts.append(f"{name} {shares_in_words(shares)}")
     if parts:
         text.append(
-            f"{where}answers that are a ridge's themselves, since the data behind "
-            f"them are separated: {'; '.join(parts)}."
+            f"{where}answers that are a ridge's themselves, because no finite best one "
+            f"was found: {'; '.join(parts)}."
         )
     stuck = sum(sum(found.stuck.values()) for found in trouble.values())
     if stuck:
@@ -380,7 +380,7 @@ def findings(
         if own.done == 1
         else f"{own.done} trials; bands are 95% intervals of the mean"
         + (
-            ", which on a log axis end at a quarter of it."
+            ", on a log axis drawn down to a quarter of it at most."
             if log and measure != "accuracy"
             else "."
         ),
@@ -788,8 +788,11 @@ def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:
             continue
         collab, local = rows.loc["collab"], rows.loc["local"]
         ahead = "not to be told from"
-        if pd.notna(collab["gap_low"]) and not collab["gap_low"] <= 0 <= collab["gap_high"]:
-            ahead = "ahead of" if np.sign(collab["gap_low"]) == better else "behind"
+        low, high = collab["gap_low"], collab["gap_high"]
+        # Two ways to the same model differ by rounding.
+        rounding = 1e-9 * abs(local["mean"])
+        if pd.notna(low) and not (low <= rounding and high >= -rounding):
+            ahead = "ahead of" if np.sign(low) == better else "behind"
         said.append(
             f"with {n:,} people a state COLLAB is {ahead} {target} alone "
             f"({collab['mean']:.4f} against {local['mean']:.4f})"

@@ -304,6 +304,8 @@ def test_wrong_arguments_are_named():
         curves(world, [10], 1, methods=[])
     with pytest.raises(ValueError, match="sample_sizes must"):
         curves(world, [], 1)
+    with pytest.raises(ValueError, match="targets must name"):
+        curves(world, [10], 1, [])
     with pytest.raises(ValueError, match="target must be"):
         curves(world, [10], 1, [99])
     with pytest.raises(ValueError, match="signal must not be negative"):

@@ -99,7 +99,11 @@ def travel_curve(
         done[index] = part
         ended = sum(one.finished for one in done.values())
         if progress is not None:
-            progress(ended / plan.chunks, result(done, partial=ended < plan.chunks))
+            through = sum(len(one.trouble) for one in done.values())
+            progress(
+                through / (plan.chunks * len(plan.sample_sizes)),
+                result(done, partial=ended < plan.chunks),
+            )
     return result(done, ended < plan.chunks)
 
 

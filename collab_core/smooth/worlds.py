@@ -238,7 +238,11 @@ def curves(
         done[index] = parts
         ended = sum(all(part.finished for part in parts.values()) for parts in done.values())
         if progress is not None:
-            progress(ended / plan.chunks, result(done, partial=ended < plan.chunks))
+            through = sum(len(parts[plan.targets[0]].trouble) for parts in done.values())
+            progress(
+                through / (plan.chunks * len(plan.sample_sizes)),
+                result(done, partial=ended < plan.chunks),
+            )
     return result(done, ended < plan.chunks)
 
 
@@ -256,6 +260,8 @@ def _checked(
     if not sizes:
         raise ValueError("sample_sizes must hold at least one n, got none")
     problem = world.problem
+    if not targets:
+        raise ValueError("targets must name at least one target, got none")
     for target in targets:
         if target != "full":
             whole("target", target, low=0, high=problem.agents - 1)  # type: ignore[arg-type]

@@ -27,6 +27,17 @@ def test_another_measure_is_drawn_without_another_run(server, page):
     assert all(0.4 < value < 1 for value in drawn)
 
 
+@pytest.mark.parametrize(("part", "above"), [("models", ".gtitle"), ("calibration", ".xtitle")])
+def test_on_a_phone_the_legend_covers_nothing(server, page, part, above):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(address(server, "beyond_linear", part=part))
+    expect(page.get_by_role("button", **RUN_AGAIN)).to_be_visible()
+    settled(page, 1)
+    legend = page.locator(".js-plotly-plot .legend").bounding_box()
+    text = page.locator(f".js-plotly-plot {above}").bounding_box()
+    assert text["y"] + text["height"] <= legend["y"]
+
+
 def test_a_long_run_shows_progress_and_stops(server, page):
     page.goto(f"{server}/beyond_linear?trials=200")
     stop = page.get_by_test_id("stMainBlockContainer").get_by_role("button", name="Stop")
