@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from collab_core import figures, tabular
-from collab_core.export import safe_csv
+from collab_core.export import safe_csv, safe_frame
 from collab_core.tabular import Choice, Table, TableModel, TableStudy, report, words
 from collab_core.tabular.samples import SAMPLES
 from pages.shared import options, run, state, subject
@@ -29,8 +29,13 @@ PARTS = {
     "take": "Take away",
 }
 
-#: A table of so many rows is studied while one waits; a larger one with progress and Stop.
-QUICK_ROWS = 20_000
+#: A table of so many rows, and of sums so large, is studied while one waits; a larger one with
+#: progress and Stop.
+QUICK_ROWS, QUICK_EFFORT = 20_000, 20_000
+
+#: Choices that mean something for one table only, and those for one column of agents.
+OF_TABLE = ("target", "agent", "features", "categories", "gaps", "log", "rare", "sigma")
+OF_AGENTS = ("without", "of", "check")
 
 LIMITS = (
     f"CSV or Parquet, up to {tabular.MOST_BYTES // 2**20} MB, {tabular.MOST_ROWS:,} rows and "
@@ -46,6 +51,7 @@ def main() -> None:
         if opened is None:
             return
         table, code = opened
+        forget("table-of", table, (*OF_TABLE, *OF_AGENTS))
         try:
             choice = pick_choice(table)
             if part == "table":
@@ -56,10 +62,23 @@ def main() -> None:
             error_box(f"This table cannot be studied so: {reason}.")
 
 
+def forget(slot: str, what: object, names: tuple[str, ...]) -> None:
+    """Forget choices that were made for another table, or for other agents.
+
+    A link brings choices of its own, which are for what it shows: they stay.
+    """
+    given = state.options()
+    before = st.session_state.get(slot)
+    if before is not None and before[0] is given and before[1] != what:
+        for name in names:
+            given.pop(name, None)
+    st.session_state[slot] = (given, what)
+
+
 def draw(part: str, study: TableStudy, opening: str) -> None:
     code = opening + choice_code(study.choice)
     st.session_state[subject.TABLE] = state.kept(
-        "table-world", id(study), lambda: world_of(study, code)
+        "table-world", study, lambda: world_of(study, code)
     )
     {"verdict": verdict, "table": views, "models": models, "checks": checks, "take": take}[part](
         study, code
@@ -169,9 +188,14 @@ def read_own(files: list) -> None:
 def pick_choice(table: Table) -> Choice | None:
     """What the table is asked, by controls; a guess stands in them at first."""
     usual = tabular.usual_choice(table)
+    if told := table.not_a_target():
+        say(literal(told))
     first, second, third = st.columns(3, vertical_alignment="bottom")
     with first:
-        target = options.pick("target", "Predict", table.can_be_target(), usual.target)
+        target = options.pick(
+            "target", "Predict", table.can_be_target(), usual.target,
+            words=lambda name: _with_texts(table, name),
+        )  # fmt: skip
     able = [name for name in table.can_name_agents() if name != target]
     if not able:
         error_box("No other column can name the agents: one with a few different values is needed.")
@@ -180,17 +204,25 @@ def pick_choice(table: Table) -> Choice | None:
         agent = options.pick(
             "agent", "One agent for every", able, usual.agent if usual.agent in able else able[0]
         )
+    forget("table-agents-of", (table, agent), OF_AGENTS)
     guess = tabular.usual_choice(table, target=target, agent=agent)
     with third, st.popover("Features, gaps and more", width="stretch"):
         return more_choices(table, guess)
+
+
+def _with_texts(table: Table, name: str) -> str:
+    """A column's name, and how many of its cells are no number."""
+    texts = table.column(name).texts if table.column(name).kind == "mixed" else 0
+    return f"{name} ({texts:,} texts: gaps)" if texts else name
 
 
 def more_choices(table: Table, guess: Choice) -> Choice | None:
     names = table.names
     gaps = options.pick(
         "gaps", "Rows with gaps", ("drop", "mean"), "drop", widget=st.segmented_control,
-        words={"drop": "leave out", "mean": "fill in the mean"}.get,
-        help="A gap is a missing value of a feature that the row's agent usually has.",
+        words={"drop": "leave out", "mean": "fill in"}.get,
+        help="A gap is a missing value of a feature that the row's agent usually has. It is filled "
+        "with the mean of rows like it, which is right only if gaps come by chance.",
     )  # fmt: skip
     open_to = [
         str(place)
@@ -246,10 +278,11 @@ def more_choices(table: Table, guess: Choice) -> Choice | None:
 
 def studied(table: Table, choice: Choice, draw_study: Callable[[TableStudy], None]) -> None:
     """Draw a study: made at once for a small table, with progress for a large one."""
-    key = (id(table), choice)
+    # The table itself: a number of its own could be that of one that is gone.
+    key = (table, choice)
     held = st.session_state.get("table-study")
     if held is None or held[0] != key:
-        if table.rows > QUICK_ROWS:
+        if table.rows > QUICK_ROWS or tabular.effort(table, choice) > QUICK_EFFORT:
             study_with_progress(table, choice, key)
             return
         held = st.session_state["table-study"] = (key, tabular.analyse(table, choice))
@@ -277,7 +310,7 @@ def study_with_progress(table: Table, choice: Choice, key: object) -> None:
 def list_columns(table: Table) -> None:
     say(
         f"**{table.rows:,} rows, {len(table.columns)} columns.** What each column was taken for; "
-        "*Features and more* changes it."
+        "*Features, gaps and more* changes it."
     )
     frame = pd.DataFrame(
         {
@@ -293,7 +326,7 @@ def list_columns(table: Table) -> None:
         }
     )
     st.dataframe(
-        frame,
+        safe_frame(frame),
         hide_index=True,
         column_config={
             "missing": st.column_config.NumberColumn(format="percent", width="small"),
@@ -312,7 +345,7 @@ def views(study: TableStudy, code: str) -> None:
     if study.unseen_pairs:
         pairs = pd.DataFrame(study.unseen_pairs, columns=["column", "never together with"])
         say(f"**{len(pairs):,} pairs of columns that no agent has together:**")
-        st.dataframe(pairs, hide_index=True, height=min(38 + 35 * len(pairs), 240))
+        st.dataframe(safe_frame(pairs), hide_index=True, height=min(38 + 35 * len(pairs), 240))
     for note in study.notes:
         say(f"- {literal(note)}")
 
@@ -358,7 +391,8 @@ def verdict(study: TableStudy, code: str) -> None:
     table = study.verdicts[["agent", "rows", "verdict"]].assign(
         evidence=[words.verdict(row) for _, row in study.verdicts.iterrows()]
     )
-    st.dataframe(table, hide_index=True, height=min(38 + 35 * len(table), 420))
+    st.dataframe(safe_frame(table), hide_index=True, height=min(38 + 35 * len(table), 420))
+    say(literal(words.filled(study)))
     if study.left_out:
         say(literal(f"{study.left_out}."))
     for row in study.results[study.results["note"] != ""].drop_duplicates("method").itertuples():
@@ -453,7 +487,10 @@ def checks(study: TableStudy, code: str) -> None:
                 code=code + f"frame = study.residuals({agent})\nprint(frame)\n",
             )
     say("**Does an agent follow another relation than the others imply?**")
-    st.dataframe(study.shift, hide_index=True, height=min(38 + 35 * len(study.agents), 420))
+    st.dataframe(
+        safe_frame(study.shift), hide_index=True, height=min(38 + 35 * len(study.agents), 420)
+    )
+    say(literal(words.filled(study)))
     st.caption(SHIFT_FORMULA)
 
 
@@ -476,7 +513,7 @@ def take(study: TableStudy, code: str) -> None:
             "Report (HTML)", lambda: report.html(study, code), "collab-report.html", "text/html",
             on_click="ignore", help="One page with figures; opens without a network.",
         )  # fmt: skip
-    st.dataframe(table, hide_index=True, height=300)
+    st.dataframe(safe_frame(table), hide_index=True, height=300)
     predictions(study)
     say("**The code that reproduces all of it:**")
     st.code(code + report.CODE, language="python")
@@ -511,9 +548,9 @@ def predictions(study: TableStudy) -> None:
             "Predictions (CSV)", lambda: safe_csv(found), "collab-predictions.csv", "text/csv",
             on_click="ignore",
         )  # fmt: skip
-        st.dataframe(found.head(200), hide_index=True, height=240)
+        st.dataframe(safe_frame(found.head(200)), hide_index=True, height=240)
 
-    signature = (tuple(file.file_id for file in files), id(study))
+    signature = (tuple(file.file_id for file in files), study)
     run.panel("table-predict", signature, work, show_predictions, label="Predict",
               help="Reads the table and applies every agent's model.", auto=True)  # fmt: skip
 
@@ -529,7 +566,9 @@ Every agent's rows are dealt into five parts four times over; each part is held 
 methods are fitted on the rest of everybody's rows, and an agent's own model is judged on its own
 held-out rows, over the error of predicting its mean. Intervals are of the mean over the 20 splits,
 corrected for the rows that splits share (Nadeau and Bengio 2003). An agent gains or loses if the
-interval of COLLAB less least squares alone, on the same splits, is on one side of 0.
+interval of COLLAB less least squares alone, on the same splits, is on one side of 0. These
+intervals are rather wide: in simulations they cover 96% to 100%. An agent with fewer than ten rows
+gets none, for there they cover far less than they say.
 """
 
 COEFFICIENTS_FORMULA = """

@@ -21,7 +21,7 @@ import collab_core as cc
 from collab_core import census, sigma, tabular
 from collab_core.census.questions import QUESTIONS, STATES
 from collab_core.census.records import Layout
-from collab_core.export import safe_csv
+from collab_core.export import safe_csv, safe_frame
 from collab_core.tabular import (
     Choice,
     Source,
@@ -447,6 +447,40 @@ def test_columns_are_recognised_and_explained():
             "pid": "identifier", "mass index": "number", "day": "date", "short day": "date",
             "named day": "date",
         }  # fmt: skip
+
+
+def test_a_target_with_some_texts_is_still_the_target():
+    frame = GOOD.astype({"y": object})
+    frame.loc[:3, "y"] = "<5"
+    table = Table.open([csv(frame)])
+    assert table.usual_target() == "y"
+    assert table.column("y").texts == 4
+    assert table.not_a_target() == ""
+    study = TableStudy.of(table, tabular.usual_choice(table))
+    assert "4 cells of y hold text, no number: gaps." in study.notes
+    assert study.rows.sum() == len(GOOD) - 4
+    words_only = Table.open([csv(GOOD.assign(y=np.where(GOOD["x2"] > 2, "high", "low")))])
+    assert words_only.not_a_target().startswith("y cannot be predicted: it was taken for category")
+
+
+def test_absurd_numbers_are_gaps_and_said():
+    frame = GOOD.copy()
+    frame.loc[3, "x2"] = 1e150
+    frame["x1"] *= 1e200
+    table = Table.open([csv(frame)])
+    assert "1 value infinite or beyond 1e+100" in table.column("x2").note
+    assert table.column("x1").kind == "empty"
+    assert "infinite or beyond" in table.column("x1").note
+    study = tabular.analyse(table, tabular.usual_choice(table))
+    assert len(words.overall(study)) < 200
+    assert np.isfinite(study.verdicts["change"].to_numpy(float)).all()
+    with pytest.raises(ValueError, match="no row has both site and y"):
+        study_of(GOOD.assign(y=GOOD["y"] * 1e200), target="y")
+    # What is only very large is written short.
+    frame = GOOD.copy()
+    frame.loc[3, "x2"] = 1e60
+    table = Table.open([csv(frame)])
+    assert len(words.overall(tabular.analyse(table, tabular.usual_choice(table)))) < 200
 
 
 def test_copies_and_combinations_are_found_and_named():
@@ -961,6 +995,27 @@ def test_a_model_file_predicts_what_the_model_says():
         model.predict(Table.open([Source("b.csv", b"a,b\n1,2\n3,4\n")]))
 
 
+def test_a_file_alone_and_codes_that_became_floats_find_their_model():
+    frame, *_ = world()
+    files = [
+        csv(part.drop(columns="site").dropna(axis=1, how="all"), f"{name}.csv")
+        for name, part in frame.groupby("site")
+    ]
+    table = Table.open(files)
+    model = TableModel.of(TableStudy.of(table, tabular.usual_choice(table)))
+    predicted = model.predict(Table.open(files[:1]))
+    assert (predicted["file"] == "s0").all()
+    assert (predicted["note"] == "").all()
+    coded = frame.assign(site=frame["site"].str[1:].astype(int) + 1)
+    table = Table.open([csv(coded)])
+    model = TableModel.of(TableStudy.of(table, tabular.usual_choice(table, agent="site")))
+    again = coded.astype({"site": float})
+    again.loc[0, "site"] = np.nan
+    predicted = model.predict(Table.open([csv(again)]))
+    assert predicted["note"][0].startswith("no agent given")
+    assert (predicted["note"][1:] == "").all()
+
+
 def test_a_log_models_predictions_come_with_their_exponential():
     frame, *_ = world()
     study = study_of(frame.assign(y=np.exp(frame["y"] / 3)), log=True)
@@ -979,8 +1034,13 @@ def test_a_file_that_is_no_model_gets_a_sentence(text):
 def test_spreadsheets_run_nothing():
     frame = pd.DataFrame({"=1+1": ["@SUM(A1)", "-2+3", "fine", None], "n": [-1.0, 2.0, -3.5, 4.0]})
     lines = safe_csv(frame).splitlines()
-    assert lines[0] == "'=1+1,n"
-    assert lines[1:3] == ["'@SUM(A1),-1.0", "'-2+3,2.0"]
+    assert lines[0] == '"\'=1+1","n"'
+    assert lines[1:4] == ['"\'@SUM(A1)",-1.0', '"\'-2+3",2.0', '"fine",-3.5']
+    # Where ; or a tab ends a cell, and whatever comes before the sign.
+    texts = ["x;=1+1", "x\t@A1", " =1", "\uff1d1", "a\n-b", "ok; fine", "3-4"]
+    expected = ["x;'=1+1", "x\t'@A1", "' =1", "'\uff1d1", "a\n'-b", "ok; fine", "3-4"]
+    assert safe_frame(pd.DataFrame({"t": texts}))["t"].tolist() == expected
+    assert safe_frame(frame).columns.tolist() == ["'=1+1", "n"]
     back = pd.read_csv(io.StringIO(safe_csv(frame)))
     assert back["n"].tolist() == [-1.0, 2.0, -3.5, 4.0]
 

@@ -47,7 +47,7 @@ def held_out_errors(
                 "y": [place[agent] + offset for agent in known["agent"]],
                 "mode": "markers",
                 "name": label(method),
-                "marker": {"color": style.colour, "symbol": style.marker, "size": 9},
+                "marker": {"color": style.colour, "symbol": style.marker, "size": 7},
                 "error_x": {
                     "type": "data",
                     "array": np.maximum(high - errors, 0.0),
@@ -61,10 +61,17 @@ def held_out_errors(
             }
         )
     inside = frame[frame["agent"].isin(agents) & frame["relative"].notna()]
-    values = inside["relative"].to_numpy(dtype=float)
-    # Far beyond 1 nothing is to be read off but that it fails.
-    right = min(max(1.05, float(np.max(values, initial=1.0)) * 1.05), 2.0)
-    left = max(min(float(np.min(values, initial=1.0)) - 0.05, 0.95), 0.0)
+    lowest, highest = (
+        inside[end].fillna(inside["relative"]).to_numpy(dtype=float) for end in ("low", "high")
+    )
+    errors_shown = inside["relative"].to_numpy(dtype=float)
+    # Whole intervals, but far beyond 1 nothing is to be read off but that it fails, and no interval
+    # of one agent may squeeze all others.
+    furthest = max(
+        float(np.max(errors_shown, initial=1.0)), float(np.quantile([1.0, *highest], 0.9))
+    )
+    right = min(max(1.05, furthest * 1.05), 2.0)
+    left = max(min(float(np.min(lowest, initial=1.0)) - 0.05, 0.95), -0.5)
     return figure(
         traces,
         title=title,

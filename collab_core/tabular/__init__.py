@@ -5,7 +5,18 @@
 """
 
 from . import report, words
-from .design import FOLDS, SPARSE, Choice, Feature, Survey, TableSums, add_up, survey, usual_choice
+from .design import (
+    FOLDS,
+    SPARSE,
+    Choice,
+    Feature,
+    Survey,
+    TableSums,
+    add_up,
+    effort,
+    survey,
+    usual_choice,
+)
 from .model import TableModel
 from .profile import Column, Table
 from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
@@ -29,6 +40,7 @@ __all__ = [
     "TableSums",
     "add_up",
     "analyse",
+    "effort",
     "report",
     "survey",
     "usual_choice",

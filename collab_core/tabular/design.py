@@ -310,13 +310,21 @@ def survey(
             raise ValueError(
                 f"{chosen.agent} names more than {MOST_AGENTS} agents; choose another column"
             )
-    return _surveyed(chosen, found, nobody, lost, not_positive)
+    wrong = table.column(chosen.target).texts
+    notes = []
+    if wrong:
+        notes.append(f"{counted(wrong, 'cell')} of {chosen.target} hold text, no number: gaps.")
+    return _surveyed(chosen, found, nobody, lost, not_positive, notes)
 
 
 def _surveyed(
-    chosen: Choice, found: dict[str, _Agent], nobody: int, lost: int, not_positive: int
+    chosen: Choice,
+    found: dict[str, _Agent],
+    nobody: int,
+    lost: int,
+    not_positive: int,
+    notes: list[str],
 ) -> Survey:
-    notes = []
     if chosen.without:
         notes.append(f"Left out as asked: {listed(chosen.without)}.")
     if nobody:

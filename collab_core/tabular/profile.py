@@ -215,13 +215,12 @@ class Table:
 
     def not_a_target(self) -> str:
         """Why a column that is called like a target cannot be one, in a sentence, or nothing."""
+        named = [column for column in self.columns if _TARGET_NAME.search(column.name)]
         able = self.can_be_target()
-        for column in self.columns:
-            if _TARGET_NAME.search(column.name) and column.name not in able:
-                return (
-                    f"{column.name} cannot be predicted (taken for: {column.kind}). {column.note}"
-                )
-        return ""
+        if not named or any(column.name in able for column in named):
+            return ""
+        column = named[0]
+        return f"{column.name} cannot be predicted: it was taken for {column.kind}. {column.note}"
 
     def usual_agent(self) -> str | None:
         """The column that most likely names the agents."""

@@ -8,6 +8,10 @@ import streamlit as st
 
 from . import state
 
+#: Nothing to see, but it stops what is made of bare text: addresses, mail, :icons:.
+JOINER = "\u2060"
+_MADE_OF_TEXT = re.compile(r"(https?|ftp)(?=:)|www(?=\.)|\w(?=@)|:(?=[a-z+][\w+/-]*:)", re.I)
+
 
 def words(text: str) -> None:
     """Say something, unless a link asks for one figure only."""
@@ -30,4 +34,5 @@ def literal(text: str) -> str:
 
     A column can be called anything, and a picture in its name would be fetched.
     """
-    return re.sub(r"([\\`*_\[\]<>$~!])", r"\\\1", text)
+    escaped = re.sub(r"([\\`*_\[\]<>$~!])", r"\\\1", text)
+    return _MADE_OF_TEXT.sub(f"\\g<0>{JOINER}", escaped)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from collab_core import tabular
+from pages.shared.say import JOINER, literal
 
 from ..test_tabular import REFUSED, world
 from .apps import (
@@ -81,6 +82,86 @@ def test_choices_change_the_study_and_are_in_the_link():
     ]
     app = open_page(PAGE, {"features": f"{names.index('age')},{names.index('smoker')}"})
     assert app.session_state["table-study"][1].choice.features == ("age", "smoker")
+
+
+def test_choices_are_for_the_table_that_they_were_made_for():
+    frame, *_ = world()
+    app = own(("a.csv", csv(frame)), features="1,2", without="0", gaps="mean")
+    first = app.session_state["table-study"][1].choice
+    # What a link brings is for the table that is uploaded next.
+    assert first.features == ("x1", "x2")
+    assert first.without == ("s0",)
+    other = frame.rename(columns={f"x{j}": f"feature {j}" for j in range(5)})
+    upload(app, ("b.csv", csv(other)))
+    wait_for(app, lambda: app.session_state["table-study"][1].choice != first)
+    second = app.session_state["table-study"][1].choice
+    assert second.features == tuple(f"feature {j}" for j in range(5))
+    assert second.without == ()
+    assert second.gaps == "drop"
+    # From sample to sample, and from one column of agents to another.
+    app = open_page(PAGE, {"without": "5", "features": "3,4"})
+    assert app.session_state["table-study"][1].choice.without == ("Forge",)
+    app.session_state["options"]["your_data"]["agent"] = "smoker"
+    app.session_state["touched"] = True
+    app.run()
+    assert app.session_state["table-study"][1].choice.without == ()
+    assert app.session_state["table-study"][1].choice.features == ("age", "weight kg")
+    app.session_state["options"]["your_data"]["table"] = "diabetes"
+    app.session_state["touched"] = True
+    app.run()
+    assert len(app.session_state["table-study"][1].choice.features) == 10
+
+
+def test_tables_on_the_screen_can_be_saved_without_harm():
+    frame, *_ = world()
+    frame = frame.rename(columns={"x2": "=1+1"}).assign(site="@" + frame["site"])
+    for part in PARTS:
+        app = own(("mine.csv", csv(frame)), part=part)
+        for shown in app.dataframe:
+            texts = [*map(str, shown.value.columns)]
+            for name in shown.value.select_dtypes(exclude="number"):
+                texts += [text for text in shown.value[name] if isinstance(text, str)]
+            assert not [text for text in texts if text.startswith(("=", "@", "+", "-"))]
+
+
+def test_a_target_with_texts_is_offered_with_their_number():
+    frame, *_ = world()
+    frame = frame.astype({"y": object})
+    frame.loc[:3, "y"] = "<5"
+    app = own(("mine.csv", csv(frame)))
+    assert app.session_state["table-study"][1].choice.target == "y"
+    assert "y (4 texts: gaps)" in app.selectbox[0].options
+    app = own(("mine.csv", csv(frame.assign(y=np.where(frame["x2"] > 2, "high", "low")))))
+    assert "y cannot be predicted: it was taken for category" in said(app)
+
+
+def test_filled_gaps_are_warned_of_where_they_matter():
+    for part in ("verdict", "checks"):
+        app = open_page(PAGE, {"gaps": "mean", "part": part})
+        assert "as if they came by chance" in said(app)
+        assert "as if they came by chance" not in said(open_page(PAGE, {"part": part}))
+
+
+def test_a_wide_table_is_studied_with_progress(monkeypatch):
+    monkeypatch.setattr(tabular, "effort", lambda table, choice: 10**9)
+    app = open_page(PAGE)
+    wait_for(app, lambda: "table-study" in app.session_state)
+    app.run()
+    assert_sound(app, least=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ('<a href="http://e">C</a>', "http://"),
+        ("www.example.org and HTTPS://example.org", "www."),
+        ("me@example.org", "me@"),
+        (":material/home: or :smile:", ":material/home:"),
+    ],
+)
+def test_bare_addresses_are_no_links(text, alone):
+    assert alone not in literal(text)
+    assert literal(text).replace(JOINER, "").replace("\\", "") == text
 
 
 @pytest.mark.parametrize(
