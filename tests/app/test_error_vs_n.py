@@ -70,7 +70,7 @@ def test_every_choice_by_link(choices):
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"agent": "99"}, "'99' is not one of the choices; 0 is used"),
+        ({"agent": "99"}, "'99' is not one of the choices; agent 1 is used"),
         ({"agent": "<b>"}, "is not one of the choices"),
         ({"trials": "1e9"}, "is not one of the choices; 20 is used"),
         ({"methods": "collab,magic"}, "'magic' is not one of the choices"),
@@ -78,7 +78,7 @@ def test_every_choice_by_link(choices):
         ({"points": "500"}, "500 is not between 2 and 20"),
         ({"scaled": "perhaps"}, "is neither 0 nor 1"),
         ({"part": "cloud", "x": "77"}, "is not one of the choices"),
-        ({"part": "nowhere"}, "is not one of the choices; curves is used"),
+        ({"part": "nowhere"}, "is not one of the choices; Error against n is used"),
     ],
 )
 def test_a_wrong_choice_is_put_right_and_says_so(choices, sentence):
