@@ -70,7 +70,7 @@ def test_every_choice_by_link(choices):
 @pytest.mark.parametrize(
     ("choices", "sentence"),
     [
-        ({"agent": "99"}, "'99' is not one of the choices; agent 1 is used"),
+        ({"agent": "99"}, "'99' is not one of the choices; Agent 1 is used"),
         ({"agent": "<b>"}, "is not one of the choices"),
         ({"trials": "1e9"}, "is not one of the choices; 20 is used"),
         ({"methods": "collab,magic"}, "'magic' is not one of the choices"),

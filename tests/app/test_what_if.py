@@ -206,7 +206,7 @@ def test_a_choice_that_another_world_does_not_have_is_dropped_without_a_word():
 
 @pytest.mark.parametrize("part", ["helps", "measure"])
 def test_the_largest_worlds_show_progress(part):
-    query = {"d": "60", "m": "17", "rich": "5", "rich_size": "30", "size": "8", "part": part}
+    query = {"d": "60", "m": "17", "rich": "5", "rich_size": "50", "size": "8", "part": part}
     app = open_page(PAGE, query | {"additions": "1"})
     assert_sound(finished(app, part), least=2)
 
