@@ -65,13 +65,13 @@ def held_out_errors(
         inside[end].fillna(inside["relative"]).to_numpy(dtype=float) for end in ("low", "high")
     )
     errors_shown = inside["relative"].to_numpy(dtype=float)
-    # Whole intervals, but far beyond 1 nothing is to be read off but that it fails, and no interval
-    # of one agent may squeeze all others.
+    # Whole intervals, but no error is below 0, far beyond 1 nothing is to be read off but that it
+    # fails, and no interval of one agent may squeeze all others.
     furthest = max(
         float(np.max(errors_shown, initial=1.0)), float(np.quantile([1.0, *highest], 0.9))
     )
     right = min(max(1.05, furthest * 1.05), 2.0)
-    left = max(min(float(np.min(lowest, initial=1.0)) - 0.05, 0.95), -0.5)
+    left = max(min(float(np.min(lowest, initial=1.0)) - 0.05, 0.95), -0.05)
     return figure(
         traces,
         title=title,

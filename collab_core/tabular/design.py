@@ -453,6 +453,43 @@ def _columns_of(
 
 
 @dataclass(frozen=True, eq=False)
+class Filled:
+    """What is to be known of an agent whose gaps were filled.
+
+    Attributes
+    ----------
+    lost : array, shape (R, k, k)
+        Sums of the covariance that what was filled in, being a mean, does not have.
+    own : array, shape (R, 3, k)
+        Of what was there: how many, their sums and sums of squares.
+    """
+
+    lost: Array
+    own: Array
+
+    @classmethod
+    def nothing(cls, k: int) -> Filled:
+        """Zeros for every fold."""
+        return cls(np.zeros((FOLDS, k, k)), np.zeros((FOLDS, 3, k)))
+
+    def some(self, columns: np.ndarray, unit: Array) -> Filled:
+        """Some columns, in other units."""
+        powers = np.stack([np.ones(len(columns)), unit, unit**2])
+        lost = self.lost[:, columns[:, None], columns] / np.outer(unit, unit)
+        return Filled(lost, self.own[:, :, columns] / powers)
+
+    def over(self, keep: Array) -> Filled:
+        """Sums over folds, given by 0 and 1, shape (R, F)."""
+        return Filled(np.tensordot(keep, self.lost, axes=1), np.tensordot(keep, self.own, axes=1))
+
+    @property
+    def varies(self) -> np.ndarray:
+        """Whether a column varied before anything was filled in, shape (R, k)."""
+        count, total, squares = np.moveaxis(self.own, 1, 0)
+        return squares - total**2 / np.maximum(count, 1) > 1e-12 * squares
+
+
+@dataclass(frozen=True, eq=False)
 class TableSums:
     """Sums by agent and fold: all that fits, errors and intervals read.
 
@@ -464,9 +501,8 @@ class TableSums:
     unlabelled : array, shape (m + b, d + 1, d + 1)
         Sums of products of (1, x) about a mean, over complete rows without a target, of the m
         agents and of the b that have no other rows.
-    lost : list of m arrays, shape (F, k, k), or None
-        Of agents whose gaps were filled: sums of the covariance that what was filled in, a mean,
-        does not have.
+    filled : list of m Filled, or None
+        Of agents whose gaps were filled.
     kept : dict
         By agent, some rows: features (r, k) and target (r,), for residual plots.
     notes : tuple of str
@@ -475,7 +511,7 @@ class TableSums:
     survey: Survey
     folds: Sequence[Array]
     unlabelled: Array
-    lost: Sequence[Array | None]
+    filled: Sequence[Filled | None]
     kept: dict[int, tuple[Array, Array]]
     notes: tuple[str, ...]
 
@@ -489,17 +525,17 @@ def add_up(
 ) -> TableSums:
     """Add up the table by agent and fold, within the memory of one piece and of the sums."""
     chosen, views = found.choice, found.views
-    lost = [_room_of(found, i) for i in range(len(views))]
+    filled = [_room_of(found, i) for i in range(len(views))]
     # The sums themselves, and what one fit of all agents takes beside them.
-    stacks = [FOLDS * (1 if matrix is None else 2) + FIT_STACKS for matrix in lost]
-    room = sum(stack * (view.size + 2) ** 2 * 8 for stack, view in zip(stacks, views, strict=True))
-    if room > MOST_SUMS:
+    stacks = [FOLDS * (1 if room is None else 2) + FIT_STACKS for room in filled]
+    size = sum(stack * (view.size + 2) ** 2 * 8 for stack, view in zip(stacks, views, strict=True))
+    if size > MOST_SUMS:
         raise ValueError(
             f"{len(views)} agents with up to {max(v.size for v in views)} features are too many"
             " for the memory at hand: choose fewer features, or agents that are fewer"
         )
     covariance: Array = np.empty((0, 0))
-    if any(matrix is not None for matrix in lost):
+    if any(room is not None for room in filled):
         covariance = _pairwise(table, found, part(progress, 0, 2), cancel)
         progress = part(progress, 1, 2)
     d = len(found.features)
@@ -541,9 +577,9 @@ def add_up(
             fold = _dealt(number, i, chosen)
             order = np.argsort(fold, kind="stable")
             ends = np.searchsorted(fold[order], np.arange(FOLDS + 1))
-            matrix = lost[i]
-            if matrix is not None and holed.any():
-                values = _filled(values, covariance[view[:, None], view], fold, matrix)
+            gapped = filled[i]
+            if gapped is not None:
+                values = _fill(values, covariance[view[:, None], view], fold, gapped)
             joint = np.concatenate([values, y[:, None]], axis=1)[order]
             for f in range(FOLDS):
                 sums[i][f] += _products(joint[ends[f] : ends[f + 1]])
@@ -572,7 +608,7 @@ def add_up(
         found,
         sums,
         unlabelled,
-        lost,
+        filled,
         {
             i: (np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts]))
             for i, parts in kept.items()
@@ -581,13 +617,12 @@ def add_up(
     )
 
 
-def _room_of(found: Survey, agent: int) -> Array | None:
-    """Room for what filling in loses of an agent's covariance, if there is any to be done."""
+def _room_of(found: Survey, agent: int) -> Filled | None:
+    """Room for what is to be known of filling an agent's gaps, if there is any to be done."""
     gap = found.seen[agent] & (found.present[agent] < found.rows[agent])
     if found.choice.gaps == "drop" or not gap.any():
         return None
-    size = found.views[agent].size
-    return np.zeros((FOLDS, size, size))
+    return Filled.nothing(found.views[agent].size)
 
 
 def _pairwise(
@@ -620,16 +655,19 @@ def _pairwise(
     return completed(matrix, known_pairs | np.eye(d, dtype=bool))
 
 
-def _filled(values: Array, covariance: Array, fold: np.ndarray, lost: Array) -> Array:
+def _fill(values: Array, covariance: Array, fold: np.ndarray, told: Filled) -> Array:
     """Rows about their agent's means, gaps filled with the mean given what a row has, (n, k).
 
     Parameters
     ----------
     covariance : array, shape (k, k)
     fold : integer array, shape (n,)
-    lost : array, shape (F, k, k)
-        Gets the covariance of what rows lack, given what they have, added by fold.
+    told : Filled
+        Gets what was there, and the covariance of what rows lack given what they have, by fold.
     """
+    there = np.where(np.isnan(values), 0.0, values)
+    for place, what in enumerate((~np.isnan(values), there, there**2)):
+        np.add.at(told.own[:, place], fold, what)
     kinds, kind = np.unique(np.isnan(values), axis=0, return_inverse=True)
     filled = values.copy()
     for number, lacks in enumerate(kinds):
@@ -640,9 +678,9 @@ def _filled(values: Array, covariance: Array, fold: np.ndarray, lost: Array) -> 
         across = covariance[has[:, None], gap]
         slopes = np.linalg.lstsq(covariance[has[:, None], has], across, rcond=None)[0]
         filled[rows[:, None], gap] = values[rows[:, None], has] @ slopes
-        often = np.bincount(fold[rows], minlength=len(lost))
+        often = np.bincount(fold[rows], minlength=FOLDS)
         left = covariance[gap[:, None], gap] - across.T @ slopes
-        lost[:, gap[:, None], gap] += often[:, None, None] * left
+        told.lost[:, gap[:, None], gap] += often[:, None, None] * left
     return filled
 
 

@@ -29,7 +29,17 @@ from ..geometry import Geometry
 from ..moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..problem import Problem
 from ..weights import noise_variance
-from .design import FIT_STACKS, FOLDS, Choice, Feature, Survey, TableSums, add_up, survey
+from .design import (
+    FIT_STACKS,
+    FOLDS,
+    Choice,
+    Feature,
+    Filled,
+    Survey,
+    TableSums,
+    add_up,
+    survey,
+)
 from .profile import Table
 from .reading import listed
 
@@ -89,25 +99,24 @@ class TableStudy:
         place = {j: k for k, j in enumerate(chosen)}
         self.views: list[Indices] = []
         self._folds: list[Array] = []
-        self._lost: list[Array | None] = []
-        for view, folds, lost in zip(found.views, sums.folds, sums.lost, strict=True):
+        for view, folds in zip(found.views, sums.folds, strict=True):
             mine = [k for k, j in enumerate(view) if j in place]
             self.views.append(np.array([place[view[k]] for k in mine], dtype=np.intp))
             index = np.array([0, *(k + 1 for k in mine), view.size + 1])
             self._folds.append(folds[:, index[:, None], index])
-            part = np.array(mine, dtype=int)
-            self._lost.append(None if lost is None else lost[:, part[:, None], part])
         self._kept_columns = [
             np.array([k for k, j in enumerate(view) if j in place], dtype=int)
             for view in found.views
         ]
-        self.scale, self.label_scale = self._scales()
+        self.scale, self.label_scale = self._scales(sums.filled)
+        self._filled: list[Filled | None] = []
         for i, view in enumerate(self.views):
             unit = np.concatenate([[1.0], self.scale[view], [self.label_scale]])
             self._folds[i] = self._folds[i] / np.outer(unit, unit)
-            lost = self._lost[i]
-            if lost is not None:
-                self._lost[i] = lost / np.outer(unit[1:-1], unit[1:-1])
+            gapped = sums.filled[i]
+            self._filled.append(
+                None if gapped is None else gapped.some(self._kept_columns[i], self.scale[view])
+            )
         index = np.array([0, *(j + 1 for j in chosen)])
         self._unlabelled = sums.unlabelled[:, index[:, None], index]
 
@@ -168,16 +177,18 @@ class TableStudy:
         """An agent's means, about which its sums are taken, in the table's units, shape (k,)."""
         return self._survey.means[agent][self._columns[self.views[agent]]]
 
-    def _scales(self) -> tuple[Array, float]:
+    def _scales(self, filled: Sequence[Filled | None]) -> tuple[Array, float]:
         """Deviations within agents, pooled: of the features (d,) and of the target."""
         squares, freedom = np.zeros(len(self.features)), np.zeros(len(self.features))
         label, rest = 0.0, 0.0
-        for view, folds, lost in zip(self.views, self._folds, self._lost, strict=True):
+        for i, (view, folds) in enumerate(zip(self.views, self._folds, strict=True)):
             total = folds.sum(axis=0)
             spread = np.diagonal(total)[1:] - total[0, 1:] ** 2 / total[0, 0]
             squares[view] += spread[:-1]
-            if lost is not None:
-                squares[view] += np.diagonal(lost.sum(axis=0))
+            told = filled[i]
+            if told is not None:
+                lost = np.diagonal(told.lost.sum(axis=0))
+                squares[view] += lost[self._kept_columns[i]]
             freedom[view] += total[0, 0] - 1
             label += spread[-1]
             rest += total[0, 0] - 1
@@ -191,7 +202,7 @@ class TableStudy:
     def filled(self) -> list[str]:
         """Agents of which gaps were filled in."""
         return [
-            agent for agent, lost in zip(self.agents, self._lost, strict=True) if lost is not None
+            agent for agent, told in zip(self.agents, self._filled, strict=True) if told is not None
         ]
 
     # Fits ----------------------------------------------------------------------------------------
@@ -204,10 +215,8 @@ class TableStudy:
         keep : array of 0 and 1, shape (R, F)
         """
         totals = [np.tensordot(keep, folds, axes=1) for folds in self._folds]
-        lost = [
-            None if matrix is None else np.tensordot(keep, matrix, axes=1) for matrix in self._lost
-        ]
-        return _Fits(self, totals, lost)
+        filled = [None if told is None else told.over(keep) for told in self._filled]
+        return _Fits(self, totals, filled)
 
     def _groups(self, count: int) -> list[slice]:
         """So many fits at a time that their stacks fit into memory."""
@@ -216,13 +225,13 @@ class TableStudy:
         return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
     def covariance(
-        self, moments: Sequence[Moments], lost: Sequence[Array | None] | None = None
+        self, moments: Sequence[Moments], filled: Sequence[Filled | None] | None = None
     ) -> Array:
         """Correlation of the scaled features, as these rows or the unlabelled ones tell it.
 
         Parameters
         ----------
-        lost : list of arrays, shape (..., k, k), or None
+        filled : list of Filled, or None
             Of agents whose gaps were filled, what that takes from their sums.
         """
         d = len(self.features)
@@ -232,8 +241,8 @@ class TableStudy:
         total, freedom = np.zeros((*leading, d, d)), np.zeros((*leading, d, d))
         for i, (moment, view) in enumerate(zip(moments, self.views, strict=True)):
             index = (..., view[:, None], view)
-            more = None if lost is None else lost[i]
-            total[index] += moment.xx if more is None else moment.xx + more
+            told = None if filled is None else filled[i]
+            total[index] += moment.xx if told is None else moment.xx + told.lost
             freedom[index] += np.maximum(moment.n - 1, 0)[..., None, None]
         raw = total / np.maximum(freedom, 1)
         # A level that nobody's training rows have: any variance will do, its weight is nil.
@@ -684,14 +693,14 @@ class _Fits:
     study : TableStudy
     totals : list of m arrays, shape (R, k + 2, k + 2)
         Sums of products of (1, x, y), scaled.
-    lost : list of m arrays, shape (R, k, k), or None
-        Of agents whose gaps were filled, what that takes from their sums of products.
+    filled : list of m Filled, or None
+        Of agents whose gaps were filled.
     """
 
     def __init__(
-        self, study: TableStudy, totals: Sequence[Array], lost: Sequence[Array | None]
+        self, study: TableStudy, totals: Sequence[Array], filled: Sequence[Filled | None]
     ) -> None:
-        self.study, self.totals, self.lost = study, totals, lost
+        self.study, self.totals, self.filled = study, totals, filled
         self.notes: dict[str, str] = {}
         self._estimates: dict[str, Estimate | NaiveEstimate | None] = {}
 
@@ -720,6 +729,10 @@ class _Fits:
             raw = np.diagonal(total[:, 1:, 1:], axis1=-2, axis2=-1)
             least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (origin / unit) ** 2
             varies = np.diagonal(about, axis1=-2, axis2=-1) > least
+            told = self.filled[i]
+            if told is not None:
+                # What varies by what was filled in alone says nothing of the target.
+                varies[:, :-1] &= told.varies
             about = about * (varies[:, :, None] & varies[:, None, :])
             about = (about + np.swapaxes(about, -1, -2)) / 2
             result.append(
@@ -733,7 +746,7 @@ class _Fits:
     @cached_property
     def geometry(self) -> Geometry:
         """Covariance and views, for all estimators."""
-        return Geometry(self.study.covariance(self.moments, self.lost), self.study.views)
+        return Geometry(self.study.covariance(self.moments, self.filled), self.study.views)
 
     @cached_property
     def participants(self) -> tuple[int, ...]:

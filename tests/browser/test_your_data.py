@@ -8,9 +8,22 @@ from playwright.sync_api import expect
 
 from tests.test_tabular import world
 
+from .conftest import DESK
 from .screen import figures, settled
 
 pytestmark = pytest.mark.browser
+
+
+# What is written on the axes of every figure lies inside of its picture.
+NOTHING_IS_CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].every(plot => {
+    const room = plot.querySelector('svg.main-svg').getBoundingClientRect();
+    const texts = plot.querySelectorAll('.xtick text, .ytick text, .xtitle, .ytitle');
+    return texts.length > 6 && [...texts].every(text => {
+        const box = text.getBoundingClientRect();
+        return box.left >= room.left - 1 && box.right <= room.right + 1
+            && box.top >= room.top - 1 && box.bottom <= room.bottom + 1;
+    });
+})"""
 
 
 def test_from_upload_to_a_report_that_opens_offline(server, page, tmp_path):
@@ -51,8 +64,12 @@ def test_from_upload_to_a_report_that_opens_offline(server, page, tmp_path):
         expect(page.locator(".js-plotly-plot")).to_have_count(2)
         expect(page.get_by_role("heading", level=1)).to_contain_text("y by site")
         assert len(figures(page)[0][1]) == 5
+        for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
+            page.set_viewport_size(size)
+            page.wait_for_function(NOTHING_IS_CUT)
         assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     finally:
+        page.set_viewport_size(DESK)
         page.context.set_offline(False)
 
 
@@ -66,3 +83,16 @@ def test_a_bad_file_and_then_a_good_one(server, page, tmp_path):
     page.get_by_role("button", name="Remove bad.csv").click()
     page.locator("input[type=file]").set_input_files(good)
     settled(page, 2)
+
+
+def test_an_agent_called_like_an_address_is_no_link(server, page, tmp_path):
+    frame, *_ = world(3, sizes=(14, 16, 40, 3000))
+    frame["site"] = frame["site"].replace({"s0": '<a href="http://e.org">C</a>', "s1": "a@e.org"})
+    path = tmp_path / "mine.csv"
+    frame.to_csv(path, index=False)
+    page.goto(f"{server}/your_data?table=own")
+    page.locator("input[type=file]").set_input_files(path)
+    settled(page, 2)
+    main = page.get_by_test_id("stMain")
+    expect(main.get_by_text("e.org").first).to_be_visible()
+    assert main.locator("a[href*='e.org']").count() == 0
