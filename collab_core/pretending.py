@@ -16,6 +16,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from . import bounds, views
+from ._blas import single_threaded_blas
 from ._checks import Array, fraction, whole
 from .ellipses import order
 from .laws import FeatureLaw, Law, Tails
@@ -140,13 +141,19 @@ def losses(problem: Problem, kind: str, kurtoses: Sequence[float]) -> Array:
     array, shape (len(kurtoses),)
     """
     weights = np.array([Tails(kind, kurtosis).kurtosis for kurtosis in kurtoses], dtype=float)
-    plain = [s * problem.geometry.block(i) for i, s in enumerate(problem.unexplained)]
+    heavy = scores_of_law(problem, Tails(kind, 1.0)) if kind == "independent" else None
     factors, added = [], []
-    for i, score in enumerate(scores_of_law(problem, Tails(kind, 1.0))):
-        white = np.linalg.inv(np.linalg.cholesky(plain[i]))
-        values, vectors = np.linalg.eigh(white @ (score - plain[i]) @ white.T)
-        factor = np.zeros((problem.dimension, len(values)))
-        factor[problem.views[i]] = np.sqrt(problem.shares[i]) * white.T @ vectors
+    for i, (view, s) in enumerate(zip(problem.views, problem.unexplained, strict=True)):
+        plain = s * problem.geometry.block(i)
+        white = np.linalg.inv(np.linalg.cholesky(plain))
+        if heavy is None:
+            # One scale stretches all directions alike.
+            values, axes = np.full(view.size, problem.irreducible[i] / (3 * s)), white.T
+        else:
+            values, vectors = np.linalg.eigh(white @ (heavy[i] - plain) @ white.T)
+            axes = white.T @ vectors
+        factor = np.zeros((problem.dimension, view.size))
+        factor[view] = np.sqrt(problem.shares[i]) * axes
         factors.append(factor)
         added.append(values)
     factor = np.concatenate(factors, axis=1)
@@ -264,17 +271,18 @@ def loss_map(
         for kind in kinds
     }
     passes: list[list[Array]] = []
-    for draw in range(draws):
-        found = []
-        for number, p in enumerate(chances):
-            if cancel is not None and cancel.is_set():
-                return _map_frame(tails, missing, passes)
-            seen = _seen_views(scenario, p, (number, draw))
-            problem = Problem(scenario.covariance, scenario.coefficients, scenario.sigma, seen)
-            found += [losses(problem, kind, values) for kind, values in tails.items()]
-        passes.append(found)
-        if progress is not None:
-            progress((draw + 1) / draws, _map_frame(tails, missing, passes))
+    with single_threaded_blas():
+        for draw in range(draws):
+            found = []
+            for number, p in enumerate(chances):
+                if cancel is not None and cancel.is_set():
+                    return _map_frame(tails, missing, passes)
+                seen = _seen_views(scenario, p, (number, draw))
+                problem = Problem(scenario.covariance, scenario.coefficients, scenario.sigma, seen)
+                found += [losses(problem, kind, values) for kind, values in tails.items()]
+            passes.append(found)
+            if progress is not None:
+                progress((draw + 1) / draws, _map_frame(tails, missing, passes))
     return _map_frame(tails, missing, passes)
 
 

@@ -552,7 +552,7 @@ def show_errors(world: World, table: pd.DataFrame) -> None:
     frame = frame.sort_values("error", ascending=False, kind="stable", ignore_index=True)
     show(
         figures.errors_by_method(
-            frame, title=f"n × error of every weighting, for large n ({world.whose})",
+            frame, title=f"n × error, for large n ({world.whose})",
             axis="n × prediction error", height=300,
         ),
         key="law-errors",
@@ -717,6 +717,7 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
         + f"    {list(shares)}, draws={done},\n)\n"
     )
     left, right = columns("law-map", "law-map-common", sizes=[1, 1])
+    ink = "#FAFAFA" if st.context.theme.type == "dark" else "#262730"
     panels = (
         (left, "law-map", "independent", "Every feature with tails of its own"),
         (right, "law-map-common", "common", "One scale common to all features"),
@@ -727,7 +728,7 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
         here = (missing, tails.kurtosis) if ring and tails is not None else None
         with column:
             show(
-                figures.loss_heatmap(frame, kind, title=title, here=here, height=440),
+                figures.loss_heatmap(frame, kind, title=title, here=here, ink=ink, height=440),
                 key=key,
                 alt=f"Cost of pretending over share missing and tail weight. {title}.",
                 frame=rows,

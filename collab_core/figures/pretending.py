@@ -15,8 +15,10 @@ from .style import PALETTE, Trace, faint, figure, label, log_axis
 
 _BELOW = {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0}
 
-#: The loss that has the full colour on a map, so that colours mean the same in every world.
-FULL_COLOUR = 0.5
+#: The loss from which on a square of a map is no darker: colours mean the same in every world.
+DARKEST = 0.5
+#: How far along the scale that is: text is read on it in either theme.
+STRENGTH = 0.75
 
 
 def weighting_errors(
@@ -202,6 +204,7 @@ def loss_heatmap(
     *,
     title: str,
     here: tuple[float, float] | None = None,
+    ink: str = "#808080",
     height: int = 420,
 ) -> go.Figure:
     """Draw the cost of pretending over share missing and tail weight (`pretending.loss_map`).
@@ -215,9 +218,12 @@ def loss_heatmap(
     here : (float, float), optional
         Share missing and kurtosis of the world and law, drawn as a ring in the nearest square.
 
+    ink : str
+        Colour of the numbers in the squares: the scale fades into the page's own colour.
+
     Notes
     -----
-    Colours are of a fixed scale, full at `FULL_COLOUR`: they do not jump while a map is made.
+    Colours are of a fixed scale: they do not jump while a map is made.
     """
     squares: dict[Any, tuple[Any, Any]] = {
         (row.kurtosis, row.missing): (row.loss, row.error)
@@ -231,22 +237,33 @@ def loss_heatmap(
         {
             "type": "heatmap",
             # A square root: a loss of one percent is told from none, and ten from a hundred.
-            "z": [[None if cell is None else cell[0] ** 0.5 for cell in row] for row in cells],
+            "z": [
+                [None if cell is None else min(cell[0], DARKEST) ** 0.5 for cell in row]
+                for row in cells
+            ],
             "x": across,
             "y": up,
-            "text": [["" if cell is None else percent(*cell) for cell in row] for row in cells],
-            "texttemplate": "%{text}",
             "customdata": [
                 ["" if cell is None else plus_minus(*cell) for cell in row] for row in cells
             ],
-            "textfont": {"size": 11},
             "colorscale": BLUES,
             "zmin": 0,
-            "zmax": FULL_COLOUR**0.5,
+            "zmax": DARKEST**0.5 / STRENGTH,
             "showscale": False,
             "hoverongaps": False,
             "hovertemplate": "%{x} missing, excess kurtosis %{y}: %{customdata}<extra></extra>",
-        }
+        },
+        # Plotly's own text on squares would be told from their colour without the page's behind.
+        {
+            "type": "scatter",
+            "x": across * len(up),
+            "y": [name for name in up for _ in across],
+            "mode": "text",
+            "text": ["" if cell is None else percent(*cell) for row in cells for cell in row],
+            "textfont": {"size": 11, "color": ink},
+            "showlegend": False,
+            "hoverinfo": "skip",
+        },
     ]
     if here is not None:
         nearest = np.abs(_squeezed(kurtoses) - _squeezed(here[1])).argmin()
@@ -395,6 +412,9 @@ def unlabelled_errors(
     values = [*levels.values(), *limit["limit"].to_numpy(dtype=float)]
     values += known["mean"].to_numpy(dtype=float).tolist()
     values += [] if measured is None else [measured]
+    # The band is on the axis too, but for ends near 0.
+    ends = np.concatenate([band["low"], band["high"]]).astype(float)
+    values += ends[ends > min(values) / 2].tolist()
     layout: dict[str, Any] = {
         "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
         "legend": _BELOW,
