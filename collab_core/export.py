@@ -28,15 +28,16 @@ def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
     For tables on the screen, which can be saved from there.
     """
     columns = [
-        column if pd.api.types.is_numeric_dtype(column.dtype) else column.map(_harmless)
+        column if pd.api.types.is_numeric_dtype(column.dtype) else column.map(harmless)
         for _, column in frame.items()
     ]
     safe = pd.concat(columns, axis=1) if columns else frame.copy()
-    safe.columns = pd.Index([_harmless(str(name)) for name in frame.columns])
+    safe.columns = pd.Index([harmless(str(name)) for name in frame.columns])
     return safe
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
+    """A value as it is, a text with an apostrophe before what a spreadsheet would run."""
     if not isinstance(value, str):
         return value
     return _DANGEROUS.sub(lambda found: f"{found[1] or ''}'{found[2] or ''}", value)

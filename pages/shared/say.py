@@ -6,6 +6,8 @@ import re
 
 import streamlit as st
 
+from collab_core.export import harmless
+
 from . import state
 
 #: Nothing to see, but it stops what is made of bare text: addresses, mail, :icons:.
@@ -26,7 +28,9 @@ def error_box(sentence: str) -> None:
 
 def bare(name: str) -> str:
     """Somebody's name for something without signs that Markdown or Plotly could make more of."""
-    return " ".join(re.sub(r"[\\`*_\[\]<>$~!&]", " ", name).split()) or "unnamed"
+    plain = " ".join(re.sub(r"[\\`*_\[\]<>$~!&]", " ", name).split()) or "unnamed"
+    # Tables on the screen can be saved, and opened by a spreadsheet.
+    return str(harmless(plain))
 
 
 def literal(text: str) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from collab_core import tabular
-from pages.shared.say import JOINER, literal
+from pages.shared.say import JOINER, bare, literal
 
 from ..test_tabular import REFUSED, world
 from .apps import (
@@ -122,6 +122,12 @@ def test_tables_on_the_screen_can_be_saved_without_harm():
             for name in shown.value.select_dtypes(exclude="number"):
                 texts += [text for text in shown.value[name] if isinstance(text, str)]
             assert not [text for text in texts if text.startswith(("=", "@", "+", "-"))]
+
+
+def test_names_in_other_pages_tables_run_nothing_either():
+    assert bare("=cmd|calc") == "'=cmd|calc"
+    assert bare("x;=1+1") == "x;'=1+1"
+    assert bare("<b>North</b>") == "b North /b"
 
 
 def test_a_target_with_texts_is_offered_with_their_number():
