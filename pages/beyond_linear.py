@@ -12,7 +12,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import census, figures
-from collab_core.census import Choice, People, Study
+from collab_core.census import STATE_NAMES, Choice, People, Study
 from collab_core.smooth import MEASURES, METHODS, NAMES, Curve, Settings, World, travel_curve
 from collab_core.smooth.measures import Trouble, overconfidence, trouble_of
 from collab_core.smooth.worlds import AgentModels
@@ -59,7 +59,8 @@ class Choices:
 
 
 def main() -> None:
-    with page() as scenario:
+    # The census has no use for the sidebar's world.
+    with page(world=lambda: options.get("part", "curves") != "census") as scenario:
         part = heading("Beyond linear", PARTS)
         if part == "census":
             travel()
@@ -632,8 +633,7 @@ def travel() -> None:
     people: People | None = st.session_state.get("census-people")
     words(
         "**Does it take more than 20 minutes to work?** States as agents, who ask as in the paper; "
-        "folktables' label for ACSTravelTime, asked only of people who travel to work. The "
-        "sidebar's world has no role here."
+        "folktables' label for ACSTravelTime, asked only of people who travel to work."
     )
     first, second = st.columns([1.2, 1], vertical_alignment="bottom")
     with first:
@@ -774,8 +774,8 @@ def travel_title(frame: pd.DataFrame, target: str) -> str:
     n = int(frame["n"].min())
     means = frame[frame["n"] == n].set_index("method")["mean"]
     if means.reindex(["collab", "local"]).isna().any():
-        return f"{target}'s test people"
-    return f"{target}, n = {n:,}: COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
+        return f"{STATE_NAMES[target]}'s test people"
+    return f"{STATE_NAMES[target]}, n = {n:,}: COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
 
 
 def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:
@@ -794,7 +794,7 @@ def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:
         if pd.notna(low) and not (low <= rounding and high >= -rounding):
             ahead = "ahead of" if np.sign(low) == better else "behind"
         said.append(
-            f"with {n:,} people a state COLLAB is {ahead} {target} alone "
+            f"with {n:,} people a state COLLAB is {ahead} {STATE_NAMES[target]} alone "
             f"({collab['mean']:.4f} against {local['mean']:.4f})"
         )
     return f"**By {MEASURES[measure].label}, {'; '.join(said)}.**" if said else ""

@@ -288,7 +288,7 @@ def test_with_records_it_is_live(tmp_path, monkeypatch):
     only = open_page(PAGE, {"part": "census", "draws": "2", "states": "IL", "model": "own"})
     only.session_state["census-people"] = app.session_state["census-people"]
     finished(only.run(), "travel")
-    assert said(only).count("not to be told from IL alone") == 2
+    assert said(only).count("not to be told from Illinois alone") == 2
     app.multiselect[0].set_value([]).run()
     assert any("Pick at least one state" in error.value for error in app.error)
     app.session_state["census-people"] = People.from_files([path], "sums", most=10)
