@@ -775,7 +775,8 @@ def travel_title(frame: pd.DataFrame, target: str) -> str:
     means = frame[frame["n"] == n].set_index("method")["mean"]
     if means.reindex(["collab", "local"]).isna().any():
         return f"{STATE_NAMES[target]}'s test people"
-    return f"{STATE_NAMES[target]}, n = {n:,}: COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
+    errors = f"COLLAB {means['collab']:.3f}, alone {means['local']:.3f}"
+    return f"{STATE_NAMES[target]}, n = {n:,}: {errors}"
 
 
 def travel_in_words(frame: pd.DataFrame, measure: str, target: str) -> str:
