@@ -394,6 +394,10 @@ def test_words_that_mean_something_are_no_gaps():
     study = TableStudy.of(table, tabular.usual_choice(table))
     assert study.agents == ("NA", "s1", "s2", "s3")
     assert study.rows.sum() == len(GOOD)
+    # Signs that are no word are gaps anywhere, and that is said.
+    signs = Table.open([csv(frame.assign(smoke=frame["smoke"].replace("daily", "?")))])
+    assert signs.column("smoke").missing == (smoke == "daily").sum()
+    assert signs.column("smoke").note.endswith("'?' is read as missing.")
     # R writes NA for every gap, and then it is one among names too.
     written = frame.assign(site=GOOD["site"]).to_csv(index=False, na_rep="NA")
     written = written.replace("daily", "NA")

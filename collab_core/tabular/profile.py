@@ -288,7 +288,7 @@ class _Finding:
         self.decimal = self.thousands = self.either = self.points = 0
         self.dates = self.fractional = 0
         self.plain = True
-        #: Words that stand for gaps if this is a column of numbers, and how often.
+        #: What stands for a gap, if this is a column of numbers.
         self.marks: set[str] = set()
         self.like_days = True
         self.looked_at: list[float] = []
@@ -314,7 +314,7 @@ class _Finding:
         self.either += found.either
         self.points += found.points
         self.plain = self.plain and found.plain
-        self.marks.update(found.words)
+        self.marks.update(found.marks)
         finite = values[np.isfinite(values)]
         if finite.size:
             self.low, self.high = min(self.low, finite.min()), max(self.high, finite.max())
@@ -391,6 +391,8 @@ class _Finding:
                 notes.append(f"{_quoted(kept)} is read as a value of its own.")
             if gone:
                 notes.append(f"{_quoted(gone)} is read as missing, as among this table's numbers.")
+            if signs := sorted(self.marks - set(WORDS)):
+                notes.append(f"{_quoted(signs)} is read as missing.")
             note = " ".join(notes)
         elif kind == "number":
             marked = f"{_quoted(sorted(self.marks))} is read as missing." if self.marks else ""

@@ -19,7 +19,6 @@ from threading import Event
 from typing import Any
 
 from .quotes import stray
-from .values import GAPS
 
 #: What one upload may hold.
 MOST_BYTES = 200 * 2**20
@@ -506,8 +505,8 @@ def _text_batches(
                     column_types={
                         name: pa.float64() if name in quick else pa.string() for name in names
                     },
-                    # Words that may be names are judged column by column.
-                    null_values=list(GAPS),
+                    # Marks and words for gaps are judged column by column, and said.
+                    null_values=[""],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),

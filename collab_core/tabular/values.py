@@ -49,8 +49,8 @@ class Numbers:
     decimal, thousands, either, points : int
         Numbers with a comma that must be decimal, that must mark thousands, that could be either,
         and numbers with a decimal point.
-    words : tuple of str
-        Of `WORDS`, those that stand for gaps here.
+    marks : tuple of str
+        Of `MISSING`, those that stand for gaps here, the empty cell aside.
     """
 
     values: Array
@@ -60,7 +60,7 @@ class Numbers:
     thousands: int = 0
     either: int = 0
     points: int = 0
-    words: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 def to_numbers(column: Any, comma: str = DECIMAL) -> Numbers:
@@ -93,32 +93,32 @@ def to_numbers(column: Any, comma: str = DECIMAL) -> Numbers:
         # Dates and times: there, but no numbers.
         present = np.asarray(pc.is_valid(column))
         return Numbers(np.full(len(column), np.nan), present, not present.any())
-    words: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
     for place in range(2):
         try:
             values = _floats(pc.cast(column, pa.float64()))
-            return Numbers(values, fine, place == 0, points=_fractional(values), words=words)
+            return Numbers(values, fine, place == 0, points=_fractional(values), marks=marks)
         except pa.ArrowInvalid:
             pass
         if place == 0:
             known = pc.is_in(column, value_set=pa.array(MISSING, kind))
-            words = tuple(w for w in pc.unique(column.filter(known)).to_pylist() if w in WORDS)
+            marks = tuple(mark for mark in pc.unique(column.filter(known)).to_pylist() if mark)
             column = pc.if_else(known, pa.scalar(None, kind), column)
-    return _parsed(column.to_pylist(), comma, words)
+    return _parsed(column.to_pylist(), comma, marks)
 
 
-def _parsed(texts: list[str | None], comma: str, words: tuple[str, ...]) -> Numbers:
+def _parsed(texts: list[str | None], comma: str, marks: tuple[str, ...]) -> Numbers:
     """Cell by cell, for columns that hold anything but plain numbers."""
     result = np.full(len(texts), np.nan)
     wrong = np.zeros(len(texts), dtype=bool)
     decimal = thousands = either = points = 0
-    seen = dict.fromkeys(words)
+    seen = dict.fromkeys(marks)
     for place, given in enumerate(texts):
         if given is None:
             continue
         text = given.strip().replace("\u2212", "-")
         if text in MISSING:
-            seen |= dict.fromkeys([text] if text in WORDS else [])
+            seen |= dict.fromkeys([text] if text else [])
             continue
         try:
             # Python reads 1_000 as a number; people do not.
