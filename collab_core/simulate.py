@@ -124,6 +124,9 @@ class ErrorCurve:
         Asked for.
     partial : bool
         Whether the run was stopped before all trials were done.
+    known : dict
+        Theory by method, as far as it was asked for: the curves of a run share it, since over
+        records it takes longer than a report may.
     """
 
     problem: Problem = field(repr=False)
@@ -135,6 +138,7 @@ class ErrorCurve:
     settings: Settings
     trials: int
     partial: bool
+    known: dict[str, list[float | None]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def irreducible(self) -> float:
@@ -251,14 +255,16 @@ class ErrorCurve:
         # Formulas are for a known covariance (local models need none).
         if self.settings.sigma != "known" and method not in _WITHOUT_SIGMA:
             return [None] * len(self.sample_sizes)
-        return expected_errors(
-            self.problem,
-            method,
-            self.sample_sizes,
-            self.target,
-            noise_known=self.settings.noise_known,
-            features=self.settings.law,
-        )
+        if method not in self.known:
+            self.known[method] = expected_errors(
+                self.problem,
+                method,
+                self.sample_sizes,
+                self.target,
+                noise_known=self.settings.noise_known,
+                features=self.settings.law,
+            )
+        return self.known[method]
 
 
 Progress = Callable[[float, Any], None]
@@ -363,8 +369,12 @@ def error_curves(
     """
     plan = _Plan.checked(problem, sample_sizes, trials, targets, methods, seed, settings)
 
+    known: dict[Target, dict[str, list[float | None]]] = {target: {} for target in plan.targets}
+
     def curves(results: Mapping[int, _ChunkResult], partial: bool) -> dict[Target, ErrorCurve]:
-        return {target: _curve(plan, target, results, partial) for target in plan.targets}
+        return {
+            target: _curve(plan, target, results, partial, known[target]) for target in plan.targets
+        }
 
     done: dict[int, _ChunkResult] = {}
     if progress is not None:
@@ -1355,7 +1365,11 @@ def _note(estimate: Estimate | NaiveEstimate) -> str:
 
 
 def _curve(
-    plan: _Plan, target: Target, results: Mapping[int, _ChunkResult], partial: bool
+    plan: _Plan,
+    target: Target,
+    results: Mapping[int, _ChunkResult],
+    partial: bool,
+    known: dict[str, list[float | None]],
 ) -> ErrorCurve:
     methods = tuple(m for m in plan.methods if target == "full" or m != "optimized_naive_collab")
     errors: dict[str, dict[int, Array]] = {method: {} for method in methods}
@@ -1381,4 +1395,5 @@ def _curve(
         settings=plan.settings,
         trials=plan.trials,
         partial=partial,
+        known=known,
     )

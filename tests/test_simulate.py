@@ -715,3 +715,25 @@ def test_the_first_report_is_theory_alone():
     assert share == 0
     assert curve.frame["mean"].isna().all()
     assert curve.frame["theory"].notna().all()
+
+
+def test_theory_is_worked_out_once_for_all_reports_of_a_run(monkeypatch, small_chunks):
+    asked = []
+    formula = simulate.expected_errors
+    monkeypatch.setattr(
+        simulate,
+        "expected_errors",
+        lambda problem, method, *rest, **more: (
+            asked.append(method) or formula(problem, method, *rest, **more)
+        ),
+    )
+    problem = random_problem(np.random.default_rng(14))
+    frames = []
+    error_curve(
+        problem, [50, 90], 40, ["collab", "local"], target=0,
+        progress=lambda _, curve: frames.append((curve.frame, curve.relative_to("collab"))),
+    )  # fmt: skip
+    assert len(frames) > 3
+    assert sorted(asked) == ["collab", "local"]
+    for frame, _ in frames:
+        pd.testing.assert_series_equal(frame["theory"], frames[0][0]["theory"])
