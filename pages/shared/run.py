@@ -145,8 +145,10 @@ def panel(
     def status(current: Job, running: bool) -> None:
         if running:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.button("Stop", key=f"stop-{key}", on_click=current.cancel.set)
-                st.progress(current.fraction, f"{current.fraction:.0%} done")
+                stopping = current.cancel.is_set()
+                st.button("Stop", key=f"stop-{key}", on_click=current.cancel.set, disabled=stopping)
+                told = "Stopping" if stopping else f"{current.fraction:.0%} done"
+                st.progress(current.fraction, told)
             return
         st.button("Run again", key=f"again-{key}", on_click=start, help=help, type="tertiary")
         failure = current.future.exception()
