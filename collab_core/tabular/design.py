@@ -631,7 +631,10 @@ def _pairwise(
     progress: Callable[[float], None] | None,
     cancel: Event | None,
 ) -> Array:
-    """Covariance within agents, every entry over the rows that have both, shape (d, d)."""
+    """Covariance within agents, every entry over the rows that have both, shape (d, d).
+
+    Over all rows with a target, held-out ones too: of their features only, and for gaps only.
+    """
     d, views = len(found.features), found.views
     total, count = np.zeros((d, d)), np.zeros((d, d))
     places = {name: i for i, name in enumerate(found.agents)}

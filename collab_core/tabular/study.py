@@ -394,7 +394,7 @@ class TableStudy:
         DataFrame
             ``agent``, ``rows``, ``alone``, ``together`` (held-out error over that of the mean),
             ``change``, ``low``, ``high`` (together less alone, 95%; rather wide, for splits share
-            rows: in simulations it covers 96% to 100%), ``verdict``: gains, no
+            rows: in simulations it covers 95% to 100%), ``verdict``: gains, no
             difference, loses, too few rows (below `FEW_ROWS`, where intervals cover far less than
             they say), alone impossible, not measurable.
         """
