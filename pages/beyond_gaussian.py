@@ -175,16 +175,14 @@ def pick_world(scenario: cc.Scenario, part: str) -> World | None:
     agents = tuple(f"agent {i + 1}" for i in range(problem.agents))
     if kind == "census":
         agents = census_study(people()).choice.states
-    with third:
-        # The choice is kept for the other parts.
-        everybody = part == "map"
-        target = options.pick(
-            "target", "Model of", ("full", *range(problem.agents)), usual_target(problem),
-            words=lambda t: model_of("full" if everybody else t, agents), disabled=everybody,
-            help="On the map patterns are random, and the model is of all features."
-            if everybody else None,
-        )  # fmt: skip
-    target = "full" if everybody else target
+    # On the map patterns are random, and the model is of all features.
+    target: str | int = "full"
+    if part != "map":
+        with third:
+            target = options.pick(
+                "target", "Model of", ("full", *range(problem.agents)), usual_target(problem),
+                words=lambda t: model_of(t, agents),
+            )  # fmt: skip
     if target != "full" and problem.sizes[target] == 0:
         error_box(f"Agent {target + 1} sees nothing: there is nothing to estimate. Pick another.")
         return None

@@ -60,6 +60,12 @@ def assert_sound(app: AppTest, least: int = 1) -> list[dict]:
     return specs
 
 
+def assert_put_right(app: AppTest, sentence: str) -> None:
+    """A link's wrong value is said in a notice, and the page goes on."""
+    assert not app.exception
+    assert any(sentence in info.value for info in app.info), [info.value for info in app.info]
+
+
 def param(app: AppTest, name: str) -> str:
     """A query parameter; AppTest holds lists before a run and strings after it."""
     value = app.query_params[name]
