@@ -5,6 +5,7 @@ What was computed is kept until the world changes; a change cancels what runs.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
@@ -30,9 +31,19 @@ class Job:
         self.fraction = 0.0
         self.partial: Any = None
         self.reported = Event()
-        self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
+        # A session that is over takes its jobs with it: the work knows them only weakly.
+        weakref.finalize(self, self.cancel.set)
+        known = weakref.ref(self)
 
-    def _report(self, fraction: float, partial: Any) -> None:
+        def report(fraction: float, partial: Any) -> None:
+            job = known()
+            if job is not None:
+                job.take(fraction, partial)
+
+        self.future: Future[Any] = _executor().submit(work, report, self.cancel)
+
+    def take(self, fraction: float, partial: Any) -> None:
+        """What the work reports of itself."""
         self.fraction = fraction
         if partial is not None:
             self.partial = partial

@@ -1,6 +1,8 @@
 """Every page with AppTest: no exception, finished figures, nothing that is not a number."""
 
+import gc
 from dataclasses import replace
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 import collab_core as cc
 from collab_core.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
-from pages.shared import state
+from pages.shared import run, state
 
 from .apps import (
     PAGES,
@@ -313,3 +315,20 @@ def test_a_url_on_its_way_is_not_the_last_word(monkeypatch):
     assert sent == [{"step": "5"}]
     state.write_url(start=True)
     assert len(sent) == 1
+
+
+def test_a_job_ends_with_its_session():
+    """Nobody can stop the work of a closed tab, so it stops itself."""
+    ended = Event()
+
+    def work(report, cancel):
+        report(0.1, None)
+        if cancel.wait(30):
+            ended.set()
+
+    job = run.Job("signature", work)
+    assert job.reported.wait(30)
+    assert not job.cancel.is_set()
+    del job
+    gc.collect()
+    assert ended.wait(30)
