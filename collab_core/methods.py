@@ -60,3 +60,9 @@ WEIGHTINGS: dict[str, Method] = {
         Method("identity", "Identity weights", "Every local coefficient counts the same."),
     )
 }
+
+#: Methods of a run that names none. Local imputation is left out: it is COLLAB by another way.
+DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
+
+#: What an agent's own model can be compared by; the optimised weights need full-feature samples.
+AGENT_METHODS = tuple(key for key in METHODS if key != "optimized_naive_collab")

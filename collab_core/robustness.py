@@ -30,13 +30,14 @@ from . import estimators
 from ._blas import single_threaded_blas
 from ._checks import Array, choice, finite_array, positive, vector, whole
 from ._linalg import inverse, matvec, transpose
+from .chunks import HasSubmit, run_chunks
 from .draws import CompleteSums, StoppedError, complete_sums
 from .estimate import Estimate, NotEstimableError
 from .geometry import Geometry
 from .laws import FeatureLaw, Law, square_root
 from .moments import Moments, fit_together
 from .problem import Problem
-from .simulate import HasSubmit, mean_interval, run_chunks
+from .simulate import mean_interval
 
 #: Methods that are compared; the last is the one the others must beat.
 METHODS = ("collab", "collab_plus", "imputation", "local")

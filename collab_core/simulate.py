@@ -6,102 +6,30 @@ same bits for any number of threads and on any executor that has ``submit``.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from functools import partial as partial_of
 from threading import Event
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from . import bounds, estimators
-from . import sigma as sigma_module
 from ._blas import single_threaded_blas
 from ._checks import Array, choice, fraction, whole
-from .draws import Collecting, CollectingModels, Sources, StoppedError, gaussian_sums, raw_sums
-from .estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
-from .geometry import Geometry
-from .laws import FeatureLaw, Law, square_root
-from .methods import METHODS, WEIGHTINGS
-from .moments import AgentData, LocalFit, Moments, fit_together
+from .chunks import HasSubmit, run_chunks
+from .draws import Sources, gaussian_sums
+from .estimate import Estimate, NotEstimableError
+from .laws import Law
+from .moments import Moments
 from .problem import Problem
 from .scenario import Scenario
 from .theory import Target, expected_errors
-from .weights import score_covariances, scores_of_law, weights_of
-
-#: Methods of a run that names none. Local imputation is left out: it is COLLAB by another way.
-DEFAULT_METHODS = tuple(key for key in METHODS if key != "local_imputation")
-
-#: What an agent's own model can be compared by; the optimised weights need full-feature samples.
-AGENT_METHODS = tuple(key for key in METHODS if key != "optimized_naive_collab")
-
-#: Numbers per array in a chunk of trials: small enough to stay near the processor and to stop soon.
-CHUNK_NUMBERS = 600_000
-
-#: Numbers that a chunk multiplies out where samples are drawn one by one: under a second's work.
-CHUNK_PRODUCTS = 100_000_000
-
-#: Drawing a number of a raw sample takes as long as multiplying out so many.
-DRAWN = 8
-
-#: Draws of the trials from which the range of a break-even is taken.
-RESAMPLES = 400
+from .trials import WITHOUT_SIGMA, Plan, error_root, trial_steps, truth_of
+from .trials import Settings as Settings  # part of this module's own interface
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-
-SIGMA_MODES = ("known", "unlabelled", "pooled")
-
-
-class HasSubmit(Protocol):
-    """Any executor: threads here, ``Client.get_executor()`` of dask.distributed on a cluster."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Schedule a call."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a world is simulated and what estimators are told.
-
-    Parameters
-    ----------
-    features : str or Law
-        Law of the features, such as ``"gaussian"`` or ``"student_t(5)"``.
-    sigma : {"known", "unlabelled", "pooled"}
-        Whether estimators know the covariance, estimate it from unlabelled samples (drawn anew in
-        every trial), or pool it from the agents' own.
-    unlabelled : int
-        Number of unlabelled samples: at least d if the covariance comes from them.
-    weights : {"empirical", "population"}
-        COLLAB's weights, Gaussian or optimal.
-    correction : bool
-        Small-sample correction of the residuals, ``RSS / (n - d_i)``.
-    noise_known : bool
-        Whether COLLAB+ is told the noise.
-    """
-
-    features: str | Law = "gaussian"
-    sigma: str = "known"
-    unlabelled: int = 10_000
-    weights: str = "empirical"
-    correction: bool = False
-    noise_known: bool = False
-
-    def __post_init__(self) -> None:
-        FeatureLaw.of(self.features)
-        choice("sigma", self.sigma, SIGMA_MODES)
-        choice("weights", self.weights, ("empirical", "population"))
-        whole("unlabelled", self.unlabelled, low=1)
-
-    @property
-    def law(self) -> Law:
-        """Law of the features."""
-        return FeatureLaw.of(self.features)
 
 
 @dataclass(frozen=True)
@@ -253,7 +181,7 @@ class ErrorCurve:
 
     def _theory(self, method: str) -> list[float | None]:
         # Formulas are for a known covariance (local models need none).
-        if self.settings.sigma != "known" and method not in _WITHOUT_SIGMA:
+        if self.settings.sigma != "known" and method not in WITHOUT_SIGMA:
             return [None] * len(self.sample_sizes)
         if method not in self.known:
             self.known[method] = expected_errors(
@@ -367,7 +295,7 @@ def error_curves(
 
     Without ``methods``, every target gets those that apply to it.
     """
-    plan = _Plan.checked(problem, sample_sizes, trials, targets, methods, seed, settings)
+    plan = Plan.checked(problem, sample_sizes, trials, targets, methods, seed, settings)
 
     known: dict[Target, dict[str, list[float | None]]] = {target: {} for target in plan.targets}
 
@@ -434,7 +362,7 @@ def sample_estimates(
         executor=executor,
         progress=progress,
         cancel=cancel,
-    ).get(n, Sample({}, _truth(problem, target), {}))
+    ).get(n, Sample({}, truth_of(problem, target), {}))
 
 
 def sample_paths(
@@ -455,7 +383,7 @@ def sample_paths(
     Row t of every array is the same trial at every n, so that its path can be followed. Sizes
     that were not reached before ``cancel`` are not there. ``progress`` is told the fraction only.
     """
-    plan = _Plan.checked(problem, sample_sizes, trials, [target], methods, seed, settings)
+    plan = Plan.checked(problem, sample_sizes, trials, [target], methods, seed, settings)
     parts: dict[int, Any] = {}
     for index, part in run_chunks(plan, _estimates_of_chunk, executor, cancel):
         parts[index] = part
@@ -474,7 +402,7 @@ def sample_paths(
                 found.setdefault(method, []).append(value)
         if reached:
             estimates = {method: np.concatenate(part) for method, part in found.items()}
-            samples[n] = Sample(estimates, _truth(problem, target), notes)
+            samples[n] = Sample(estimates, truth_of(problem, target), notes)
     return samples
 
 
@@ -553,7 +481,7 @@ def coverage(
     level = fraction("level", level)
     for method in methods:
         choice("methods", method, _WITH_INTERVALS)
-    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings, level=level)
+    plan = Plan.checked(problem, [n], trials, [target], methods, seed, settings, level=level)
     parts = [result for _, result in sorted(run_chunks(plan, _coverage_of_chunk, executor, cancel))]
     rows: list[dict[str, object]] = []
     for method in methods:
@@ -577,291 +505,6 @@ def coverage(
                 }
             )
     return pd.DataFrame(rows)
-
-
-@dataclass(frozen=True)
-class UnlabelledCurve:
-    """Error of COLLAB with estimated optimal weights against the number of unlabelled samples.
-
-    Attributes
-    ----------
-    problem : Problem
-    target : "full" or int
-    n : int
-        Labelled samples per agent.
-    sizes : tuple of int
-        Numbers of unlabelled samples.
-    errors : dict
-        ``errors[size]``: of the trials, shape (trials,), weights and plug-in estimated.
-    limits : dict
-        ``limits[size]``: what the same weights cost as n grows, the plug-in then being the truth:
-        ``n`` times the error, by formula, shape (trials,).
-    others : dict
-        Errors of ``"collab"`` and ``"collab_oracle"`` on the same labelled data, shape (trials,).
-    gaussian, optimal : float
-        n times the error that theory gives Gaussian and optimal weights as n grows.
-    trials : int
-        Asked for.
-    partial : bool
-        Whether the run was stopped before all trials were done.
-    """
-
-    problem: Problem = field(repr=False)
-    target: Target
-    n: int
-    sizes: tuple[int, ...]
-    errors: Mapping[int, Array] = field(repr=False)
-    limits: Mapping[int, Array] = field(repr=False)
-    others: Mapping[str, Array] = field(repr=False)
-    gaussian: float
-    optimal: float
-    trials: int
-    partial: bool
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """A row per size: n times the error, measured at n and as n grows, with 95% intervals.
-
-        Columns: ``unlabelled``, ``mean``, ``low``, ``high``, ``limit``, ``limit_low``,
-        ``limit_high``, ``trials``. What does not exist is ``<NA>``.
-        """
-        rows = []
-        for size in self.sizes:
-            row: dict[str, object] = {"unlabelled": size}
-            for prefix, values in (
-                ("", self.n * self.errors.get(size, np.empty(0))),
-                ("limit", self.limits.get(size, np.empty(0))),
-            ):
-                names = ("mean", "low", "high")
-                if prefix:
-                    names = ("limit", "limit_low", "limit_high")
-                found = mean_interval(values) if values.size else (pd.NA,) * 3
-                row |= dict(zip(names, found, strict=True))
-            rows.append(row | {"trials": int(self.errors.get(size, np.empty(0)).size)})
-        numbers = ["mean", "low", "high", "limit", "limit_low", "limit_high"]
-        return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
-
-    def scaled(self, method: str) -> tuple[float, Any, Any] | None:
-        """``n`` times the error of ``"collab"`` or ``"collab_oracle"``: mean and 95% interval."""
-        errors = self.others.get(method)
-        return mean_interval(self.n * errors) if errors is not None and errors.size else None
-
-    @property
-    def loss(self) -> float:
-        """By how much Gaussian weights' error exceeds that of the optimal ones, as n grows."""
-        return self.gaussian / self.optimal - 1 if self.optimal > 0 else 0.0
-
-    @property
-    def break_even(self) -> float | None:
-        """Unlabelled samples from which on optimal weights pay, as n grows; None if never here.
-
-        Where the mean limit falls below the Gaussian weights' error for good, between sizes by a
-        straight line in the logarithms. The smallest size if it is below from there on.
-        """
-        sizes, limits = self._limits
-        return self._pays(sizes, limits.mean(axis=0)) if limits.size else None
-
-    @cached_property
-    def break_even_range(self) -> tuple[float, float | None] | None:
-        """A 95% range of `break_even`: its quantiles over trials drawn again with replacement.
-
-        The upper end is None where too many of the draws never pay at these sizes. None where
-        there is no break-even, or a single trial.
-        """
-        sizes, limits = self._limits
-        trials = limits.shape[0]
-        if trials < 2 or self.break_even is None:
-            return None
-        # Always the same draws: the same curve has the same range.
-        counts = np.random.default_rng(0).multinomial(
-            trials, np.full(trials, 1 / trials), size=RESAMPLES
-        )
-        found = [self._pays(sizes, means) for means in counts @ limits / trials]
-        ends = np.sort([np.inf if pays is None else pays for pays in found])
-        low, high = ends[int(0.025 * RESAMPLES)], ends[int(0.975 * RESAMPLES)]
-        return (float(low), float(high) if np.isfinite(high) else None)
-
-    @property
-    def _limits(self) -> tuple[Array, Array]:
-        """Sizes (k,) that are done, and the limits of all trials at them, shape (trials, k)."""
-        sizes = [size for size in self.sizes if self.limits.get(size, np.empty(0)).size]
-        values = [self.limits[size] for size in sizes]
-        return np.array(sizes, dtype=float), np.array(values).T if values else np.empty((0, 0))
-
-    def _pays(self, sizes: Array, means: Array) -> float | None:
-        """Where mean limits (k,) fall below the Gaussian weights' error for good."""
-        excess = np.log(means / self.gaussian)
-        if excess[-1] >= 0 or self.optimal >= self.gaussian * (1 - 1e-9):
-            return None
-        above = np.flatnonzero(excess >= 0)
-        if not above.size:
-            return float(sizes[0])
-        k = int(above[-1])
-        share = excess[k] / (excess[k] - excess[k + 1])
-        low, high = np.log(sizes[k : k + 2])
-        return float(np.exp(low + share * (high - low)))
-
-    @property
-    def won(self) -> float | None:
-        """Share of what optimal weights would save that the most samples save, as n grows."""
-        limit, room = self.frame["limit"].iloc[-1], self.gaussian - self.optimal
-        return None if pd.isna(limit) or room <= 0 else float((self.gaussian - limit) / room)
-
-    @property
-    def pays_from(self) -> int | None:
-        """The size from which on measured errors are surely below COLLAB's.
-
-        At it and every larger one the paired 95% interval of the difference excludes 0; their
-        means may be below from fewer on.
-        """
-        found = None
-        gaussian = self.others.get("collab", np.empty(0))
-        for size in reversed(self.sizes):
-            mine = self.errors.get(size, np.empty(0))
-            if mine.size < 2 or mine.shape != gaussian.shape:
-                return found
-            gap = mine - gaussian
-            half = student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
-            if gap.mean() > -half:
-                return found
-            found = size
-        return found
-
-
-def unlabelled_curve(
-    problem: Problem,
-    n: int,
-    sizes: Sequence[int],
-    trials: int,
-    target: Target = "full",
-    *,
-    features: str | Law,
-    seed: int = 0,
-    weights: str = "empirical",
-    progress: Callable[[float, UnlabelledCurve], None] | None = None,
-    executor: HasSubmit | None = None,
-    cancel: Event | None = None,
-) -> UnlabelledCurve:
-    """How many unlabelled samples optimal weights need before they pay.
-
-    In every trial the agents' labelled data are drawn once, and the unlabelled samples grow: the
-    smaller sets are the beginning of the larger. The covariance itself is known, so that only the
-    weights are at stake.
-
-    Parameters
-    ----------
-    n : int
-        Labelled samples per agent (times its share).
-    sizes : list of int
-        Numbers of unlabelled samples.
-    features : str or Law
-    """
-    ordered = tuple(sorted({whole("sizes", size, low=1, high=10**7) for size in sizes}))
-    if not ordered:
-        raise ValueError("sizes must hold at least one number of unlabelled samples, got none")
-    settings = Settings(features=features, unlabelled=ordered[-1], weights=weights)
-    methods = ("collab", "collab_oracle", "collab_optimal")
-    plan = _Plan.checked(problem, [n], trials, [target], methods, seed, settings)
-    # Weights of every size, estimated and with theta known: about four times those of the largest.
-    plan = replace(plan, chunk_size=max(1, plan.chunk_size // 4))
-    agent = None if target == "full" else int(target)
-    gaussian, optimal = (
-        expected_errors(problem, method, [1], target, features=features)[0]
-        for method in ("collab", "collab_oracle")
-    )
-    assert gaussian is not None
-    assert optimal is not None
-
-    def curve(results: Mapping[int, _UnlabelledChunk], partial: bool) -> UnlabelledCurve:
-        parts = [results[index] for index in sorted(results)]
-        return UnlabelledCurve(
-            problem=problem,
-            target=target,
-            n=n,
-            sizes=ordered,
-            errors=_joined([part.errors for part in parts]),
-            limits=_joined([part.limits for part in parts]),
-            others=_joined([part.others for part in parts]),
-            gaussian=gaussian,
-            optimal=optimal,
-            trials=plan.trials,
-            partial=partial,
-        )
-
-    done: dict[int, _UnlabelledChunk] = {}
-    if progress is not None:
-        progress(0.0, curve(done, partial=True))
-    work = partial_of(_unlabelled_of_chunk, sizes=ordered, agent=agent)
-    for index, result in run_chunks(plan, work, executor, cancel):
-        done[index] = result
-        if progress is not None:
-            finished = sum(bool(result.errors) for result in done.values())
-            progress(finished / plan.chunks, curve(done, partial=finished < plan.chunks))
-    return curve(done, partial=sum(bool(result.errors) for result in done.values()) < plan.chunks)
-
-
-@dataclass(frozen=True)
-class _UnlabelledChunk:
-    errors: dict[int, Array]
-    limits: dict[int, Array]
-    others: dict[str, Array]
-
-
-def _unlabelled_of_chunk(
-    plan: _Plan,
-    index: int,
-    cancel: Event | None,
-    *,
-    sizes: tuple[int, ...],
-    agent: int | None,
-) -> _UnlabelledChunk:
-    problem, target = plan.problem, plan.targets[0]
-    truth, root = _error_root(problem, target)
-    found = _UnlabelledChunk({}, {}, {})
-
-    def errors_of(estimate: Estimate) -> Array:
-        model = estimate.theta if agent is None else estimate.local(agent)
-        return (((model - truth) @ root) ** 2).sum(axis=-1)
-
-    with single_threaded_blas():
-        for step in _steps(plan, index, cancel):
-            assert step.unlabelled is not None
-            errors, limits = {}, {}
-            for size in sizes:
-                if cancel is not None and cancel.is_set():
-                    # Trials count with all their sizes or not at all: curves must stay paired.
-                    return found
-                samples = step.unlabelled[:, :size]
-                errors[size] = errors_of(step.optimal(samples))
-                limits[size] = np.array(
-                    [_weights_error(problem, plan.scores, one, agent) for one in samples]
-                )
-            for method in ("collab", "collab_oracle"):
-                estimate = step.estimate(method)
-                assert isinstance(estimate, Estimate)
-                found.others[method] = errors_of(estimate)
-            found.errors.update(errors)
-            found.limits.update(limits)
-    return found
-
-
-def _weights_error(
-    problem: Problem, scores: Sequence[Array], samples: Array, agent: int | None
-) -> float:
-    """``tr(Sigma C(W))`` of weights from these unlabelled samples, theta and noise being known."""
-    # As a stack of one trial, which is summed faster.
-    guess = score_covariances(
-        samples[None], problem.geometry, problem.theta[None], problem.noise**2
-    )
-    weights = weights_of([one[0] for one in guess], problem.geometry)
-    covariance = bounds.weighted(problem, weights, scores)
-    return bounds.error(problem, covariance, agent)
-
-
-def _joined(parts: Sequence[Mapping[Any, Array]]) -> dict[Any, Array]:
-    """Arrays of the same key one after the other."""
-    keys = dict.fromkeys(key for part in parts for key in part)
-    return {key: np.concatenate([part[key] for part in parts if key in part]) for key in keys}
 
 
 @dataclass(frozen=True)
@@ -921,130 +564,7 @@ def paper_experiment(
     return PaperExperiment(problem, curves["full"], curves[0])
 
 
-# How a run is planned and carried out ------------------------------------------------------------
-
 _WITH_INTERVALS = ("collab", "collab_plus", "imputation", "rw_imputation", "local_imputation")
-_WITHOUT_SIGMA = ("local", "naive_collab", "optimized_naive_collab")
-_MODELS_ONLY = ("local", "naive_collab", "optimized_naive_collab")
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """A run, checked: everything a chunk needs, and nothing that cannot be sent to a worker."""
-
-    problem: Problem
-    sample_sizes: tuple[int, ...]
-    trials: int
-    targets: tuple[Target, ...]
-    methods: tuple[str, ...]
-    seed: int
-    settings: Settings
-    level: float
-    chunk_size: int
-
-    @classmethod
-    def checked(
-        cls,
-        problem: Problem,
-        sample_sizes: Sequence[int],
-        trials: int,
-        targets: Sequence[Target],
-        methods: Sequence[str] | None,
-        seed: int,
-        settings: Settings | None,
-        level: float = 0.95,
-    ) -> _Plan:
-        given = np.atleast_1d(np.asarray(sample_sizes)).tolist()
-        sizes = sorted({whole("sample_sizes", n, low=1, high=10**15) for n in given})
-        if not sizes:
-            raise ValueError("sample_sizes must hold at least one n, got none")
-        for target in targets:
-            if target != "full":
-                whole("target", target, low=0, high=problem.agents - 1)  # type: ignore[arg-type]
-        if methods is None:
-            agents_only = "full" not in targets
-            chosen = [m for m in DEFAULT_METHODS if m in AGENT_METHODS or not agents_only]
-        else:
-            chosen = [choice("methods", method, (*METHODS, *WEIGHTINGS)) for method in methods]
-            if not chosen:
-                raise ValueError("methods must name at least one method, got none")
-            # Beside the full target, methods that an agent has not are left out for it alone.
-            if "full" not in targets:
-                for method in chosen:
-                    allowed = (*AGENT_METHODS, *WEIGHTINGS)
-                    choice("methods (for an agent's target)", method, allowed)
-        settings = settings or Settings()
-        if settings.sigma == "unlabelled" and settings.unlabelled < problem.dimension:
-            raise ValueError(
-                f"unlabelled must be at least the number of features, {problem.dimension},"
-                f" got {settings.unlabelled}"
-            )
-        if settings.sigma == "pooled":
-            sigma_module.require_pairs(problem.views, problem.dimension)
-        return cls(
-            problem,
-            tuple(sizes),
-            whole("trials", trials, low=1),
-            tuple(targets),
-            tuple(chosen),
-            whole("seed", seed, low=0),
-            settings,
-            level,
-            0,
-        )._cut()
-
-    @property
-    def models_only(self) -> bool:
-        """Whether no method reads xx, so that no matrix need be drawn."""
-        by_population = {"collab"} if self.settings.weights == "population" else set()
-        return (
-            self.settings.law.is_gaussian
-            and self.settings.sigma != "pooled"
-            and set(self.methods) <= by_population | set(_MODELS_ONLY)
-        )
-
-    @property
-    def reads_unlabelled(self) -> bool:
-        """Whether a method reads the unlabelled samples themselves, not only their covariance."""
-        return "collab_optimal" in self.methods
-
-    @cached_property
-    def scores(self) -> list[Array]:
-        """``Q_i`` of every agent under the law, for the oracle."""
-        return scores_of_law(self.problem, self.settings.law)
-
-    @property
-    def chunks(self) -> int:
-        """Number of chunks."""
-        return -(-self.trials // self.chunk_size)
-
-    def _cut(self) -> _Plan:
-        """Fix the chunks: by what is simulated alone, so that seeds always mean the same."""
-        d, sizes = self.problem.dimension, self.problem.sizes
-        numbers = int(sizes.sum() if self.models_only else (sizes**2).sum())
-        if self.reads_unlabelled:
-            numbers = max(numbers, self.settings.unlabelled * d // 4)
-        # Moments of Gaussian samples cost the same for any n; samples that are drawn do not.
-        most = min(CHUNK_NUMBERS // max(numbers, d * d), CHUNK_PRODUCTS // max(self._products(), 1))
-        return replace(self, chunk_size=int(np.clip(most, 1, 500)))
-
-    def _products(self) -> int:
-        """Numbers of raw samples that a trial multiplies out, one that is drawn being `DRAWN`."""
-        problem, unlabelled = self.problem, self.settings.unlabelled
-        drawn, read = 0, 0
-        if not self.settings.law.is_gaussian:
-            drawn = int(problem.sample_sizes(self.sample_sizes[-1]).sum())
-        if self.reads_unlabelled:
-            drawn += unlabelled
-            # Every agent's weights are averaged over them anew at every n.
-            read = unlabelled * int(problem.sizes.sum()) * len(self.sample_sizes)
-        elif self.settings.sigma == "unlabelled" and not self.settings.law.is_gaussian:
-            drawn += unlabelled
-        return DRAWN * drawn * problem.dimension + read
-
-    def trials_of(self, index: int) -> int:
-        """Trials of chunk ``index``."""
-        return min(self.chunk_size, self.trials - index * self.chunk_size)
 
 
 @dataclass(frozen=True)
@@ -1054,62 +574,13 @@ class _ChunkResult:
     finished: bool
 
 
-class Chunked(Protocol):
-    """A run that is cut into chunks."""
-
-    @property
-    def chunks(self) -> int:
-        """Number of chunks."""
-
-
-def run_chunks(
-    plan: Chunked,
-    work: Callable[..., Any],
-    executor: HasSubmit | None,
-    cancel: Event | None,
-) -> Iterator[tuple[int, Any]]:
-    """Yield ``(index, result)`` of the chunks as they finish.
-
-    ``work`` is called with the plan, the chunk's index and the event that cancels.
-    """
-    if executor is None and plan.chunks == 1:
-        yield 0, work(plan, 0, cancel)
-        return
-    own = None
-    if executor is None:
-        own = executor = ThreadPoolExecutor(min(os.cpu_count() or 1, plan.chunks))
-    # An event can be shared with threads; other executors are stopped between chunks.
-    shared = cancel if isinstance(executor, ThreadPoolExecutor) else None
-    pending: dict[Future[Any], int] = {}
-    try:
-        pending = {
-            executor.submit(work, plan, index, shared): index for index in range(plan.chunks)
-        }
-        while pending:
-            finished, _ = wait(list(pending), timeout=0.1, return_when=FIRST_COMPLETED)
-            for future in finished:
-                index = pending.pop(future)
-                if not future.cancelled():
-                    yield index, future.result()
-            if cancel is not None and cancel.is_set():
-                for future in [future for future in pending if future.cancel()]:
-                    del pending[future]
-                if shared is None:
-                    return
-    finally:
-        for future in pending:
-            future.cancel()
-        if isinstance(own, Executor):
-            own.shutdown(wait=True)
-
-
-def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkResult:
+def _errors_of_chunk(plan: Plan, index: int, cancel: Event | None) -> _ChunkResult:
     errors: dict[tuple[Target, str, int], Array] = {}
     notes: dict[tuple[Target, str, int], str] = {}
-    roots = {target: _error_root(plan.problem, target) for target in plan.targets}
+    roots = {target: error_root(plan.problem, target) for target in plan.targets}
     steps = 0
     with single_threaded_blas():
-        for step in _steps(plan, index, cancel):
+        for step in trial_steps(plan, index, cancel):
             for method in plan.methods:
                 for target in plan.targets:
                     if target != "full" and method == "optimized_naive_collab":
@@ -1129,11 +600,11 @@ def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkRes
 
 
 def _estimates_of_chunk(
-    plan: _Plan, index: int, cancel: Event | None
+    plan: Plan, index: int, cancel: Event | None
 ) -> dict[int, tuple[dict[str, Array], dict[str, str]]]:
     found: dict[int, tuple[dict[str, Array], dict[str, str]]] = {}
     with single_threaded_blas():
-        for step in _steps(plan, index, cancel):
+        for step in trial_steps(plan, index, cancel):
             values, notes = found.setdefault(step.n, ({}, {}))
             for method in plan.methods:
                 try:
@@ -1146,14 +617,14 @@ def _estimates_of_chunk(
 
 
 def _coverage_of_chunk(
-    plan: _Plan, index: int, cancel: Event | None
+    plan: Plan, index: int, cancel: Event | None
 ) -> dict[str, tuple[np.ndarray, Array]]:
     target = plan.targets[0]
     agent = None if target == "full" else int(target)
-    truth = _truth(plan.problem, target)
+    truth = truth_of(plan.problem, target)
     result: dict[str, tuple[np.ndarray, Array]] = {}
     with single_threaded_blas():
-        for step in _steps(plan, index, cancel):
+        for step in trial_steps(plan, index, cancel):
             for method in plan.methods:
                 estimate = step.estimate(method)
                 assert isinstance(estimate, Estimate)
@@ -1162,210 +633,8 @@ def _coverage_of_chunk(
     return result
 
 
-def _truth(problem: Problem, target: Target) -> Array:
-    return problem.theta if target == "full" else problem.local_theta(int(target))
-
-
-def _error_root(problem: Problem, target: Target) -> tuple[Array, Array]:
-    """The truth, and a root of the covariance in whose norm errors are measured."""
-    block = problem.covariance if target == "full" else problem.geometry.block(int(target))
-    return _truth(problem, target), np.linalg.cholesky(block)
-
-
-def _steps(plan: _Plan, index: int, cancel: Event | None) -> Iterator[_Step]:
-    """The stack of trials of a chunk at every n in turn; ends early when cancelled."""
-
-    def stop() -> bool:
-        return cancel is not None and cancel.is_set()
-
-    def stream(number: int) -> np.random.Generator:
-        # Streams of their own, so that choosing other methods does not change the agents' draws.
-        return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index, number)))
-
-    problem, trials, law = plan.problem, plan.trials_of(index), plan.settings.law
-    rng = stream(0)
-    # Agents of one size (in features and samples) draw together: fewer calls, the same law.
-    alike: dict[tuple[int, float], list[int]] = {}
-    for i, kind in enumerate(zip(problem.sizes.tolist(), problem.shares.tolist(), strict=True)):
-        alike.setdefault(kind, []).append(i)
-    groups: list[tuple[list[int], Collecting | CollectingModels]] = []
-    for members in alike.values():
-        sources = Sources.of_agents(problem, members)
-        groups.append(
-            (members, CollectingModels(rng, sources, trials))
-            if plan.models_only
-            else (members, Collecting(rng, problem, sources, trials, law, stop))
-        )
-    newcomer = None
-    if {"optimized_naive_collab", "local"} & set(plan.methods) and "full" in plan.targets:
-        newcomer = Collecting(stream(1), problem, Sources.newcomer(problem), trials, law, stop)
-    try:
-        geometry, samples = problem.geometry, None
-        if plan.reads_unlabelled:
-            shape = (trials, plan.settings.unlabelled, problem.dimension)
-            samples = law.white(stream(2), shape) @ square_root(problem.covariance)
-        if plan.settings.sigma == "unlabelled" and samples is not None:
-            geometry = Geometry(sigma_module.from_unlabelled(samples), problem.views)
-        elif plan.settings.sigma == "unlabelled":
-            geometry = Geometry(
-                _unlabelled_covariance(plan, stream(2), trials, stop), problem.views
-            )
-        for n in plan.sample_sizes:
-            if stop():
-                return
-            sizes = problem.sample_sizes(n)
-            found: dict[int, AgentData] = {}
-            for members, group in groups:
-                found |= zip(members, group.up_to(int(sizes[members[0]])), strict=True)
-            data = [found[i] for i in range(problem.agents)]
-            fresh = None if newcomer is None else newcomer.up_to(n)[0]
-            yield _Step(plan, n, data, fresh, geometry, samples)
-    except StoppedError:
-        return
-
-
-def _unlabelled_covariance(
-    plan: _Plan, rng: np.random.Generator, trials: int, stop: Callable[[], bool]
-) -> Array:
-    """Covariance of unlabelled samples, one per trial, shape (trials, d, d)."""
-    problem, count = plan.problem, plan.settings.unlabelled
-    everything = np.arange(problem.dimension)
-    if plan.settings.law.is_gaussian:
-        xx = gaussian_sums(rng, Sources.newcomer(problem), trials, count)[0][0]
-    else:
-        root = square_root(problem.covariance)
-        xx, *_ = raw_sums(rng, plan.settings.law, root, problem, everything, trials, count, stop)
-    return xx / count
-
-
-class _Step:
-    """A stack of trials at one n: what every method makes of it, each computed once."""
-
-    def __init__(
-        self,
-        plan: _Plan,
-        n: int,
-        data: Sequence[AgentData],
-        fresh: Moments | None,
-        geometry: Geometry,
-        unlabelled: Array | None,
-    ) -> None:
-        self.plan, self.n, self.data, self.fresh = plan, n, data, fresh
-        self._geometry, self.unlabelled = geometry, unlabelled
-        self._estimates: dict[str, Estimate | NaiveEstimate] = {}
-        fit_together(self.moments)
-
-    @cached_property
-    def geometry(self) -> Geometry:
-        """The covariance as estimators know it."""
-        if self.plan.settings.sigma != "pooled":
-            return self._geometry
-        views, d = self.plan.problem.views, self.plan.problem.dimension
-        return Geometry(sigma_module.pooled(self.moments, views, d).covariance, views)
-
-    @property
-    def moments(self) -> list[Moments]:
-        """The agents' data with xx."""
-        return [data for data in self.data if isinstance(data, Moments)]
-
-    def model(self, method: str, target: Target) -> tuple[Array, str]:
-        """Coefficients of a method for a target, shape (trials, k), and a note."""
-        if method == "local":
-            return self._local(target).theta, ""
-        estimate = self.estimate(method)
-        model = estimate.theta if target == "full" else estimate.local(int(target))
-        return model, _note(estimate)
-
-    def _local(self, target: Target) -> LocalFit:
-        data = self.fresh if target == "full" else self.data[int(target)]
-        assert data is not None
-        if data.features and (data.n <= data.features).any():
-            raise NotEstimableError(
-                f"n = {data.n.min():g} is not above {data.features} features, so least squares"
-                " interpolates"
-            )
-        return data.fit
-
-    def estimate(self, method: str) -> Estimate | NaiveEstimate:
-        """A method's estimate on this stack."""
-        if method not in self._estimates:
-            self._estimates[method] = self._compute(method)
-        return self._estimates[method]
-
-    @property
-    def _collab_is_plain(self) -> bool:
-        """Whether COLLAB is computed as COLLAB+ would start from it."""
-        settings = self.plan.settings
-        plain = settings.weights == "empirical" and not settings.correction
-        return plain and "collab" in self.plan.methods
-
-    def _compute(self, method: str) -> Estimate | NaiveEstimate:
-        problem, settings = self.plan.problem, self.plan.settings
-        views = problem.views
-        match method:
-            case "collab":
-                return estimators.collab(
-                    self.data,
-                    views,
-                    self.geometry,
-                    settings.weights,
-                    correction=settings.correction,
-                )
-            case "collab_plus":
-                noise = problem.noise if settings.noise_known else None
-                collab = self.estimate("collab") if self._collab_is_plain else None
-                start = collab if isinstance(collab, Estimate) else None
-                return estimators.collab_plus(
-                    self.moments, views, self.geometry, noise, start=start
-                )
-            case "imputation":
-                return estimators.global_imputation(self.moments, views, self.geometry)
-            case "rw_imputation":
-                # The paper's: weights by the true s_i, known to an oracle.
-                alphas = 1 / problem.unexplained
-                return estimators.global_imputation(self.moments, views, self.geometry, alphas)
-            case "local_imputation":
-                return estimators.local_imputation(self.moments, views, self.geometry)
-            case "pooled_moments":
-                return estimators.pooled_moments(self.moments, views, self.geometry)
-            case "collab_optimal":
-                assert self.unlabelled is not None
-                return self.optimal(self.unlabelled)
-            case "collab_oracle":
-                return estimators.collab_scored(
-                    self.moments, views, self.geometry, self.plan.scores, settings.weights
-                )
-            case "identity":
-                eyes = [np.eye(size) for size in problem.sizes]
-                return estimators.aggregate(self.moments, views, self.geometry, eyes)
-            case "naive_collab":
-                return estimators.naive_collab(self.data, views, problem.dimension)
-            case _:
-                assert self.fresh is not None
-                return estimators.optimized_naive_collab(self.data, views, self.fresh)
-
-    def optimal(self, samples: Array) -> Estimate:
-        """COLLAB with optimal weights from unlabelled samples (trials, N, d)."""
-        views, settings = self.plan.problem.views, self.plan.settings
-        start = self.estimate("collab")
-        assert isinstance(start, Estimate)
-        return estimators.collab_optimal(
-            self.moments, views, samples, self.geometry, weights=settings.weights, plug_in=start
-        )
-
-
-def _note(estimate: Estimate | NaiveEstimate) -> str:
-    """Who was left out, in a sentence, or nothing."""
-    left_out: tuple[LeftOut, ...] = estimate.left_out
-    if not left_out:
-        return ""
-    listed = ", ".join(str(entry.agent) for entry in left_out[:8])
-    more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
-    return f"left out: agents {listed}{more} ({left_out[0].reason})"
-
-
 def _curve(
-    plan: _Plan,
+    plan: Plan,
     target: Target,
     results: Mapping[int, _ChunkResult],
     partial: bool,

@@ -15,7 +15,9 @@ from collab_core import ellipses, figures, pretending
 from collab_core.figures.pretending import plus_minus, two_digits
 from collab_core.laws import FeatureLaw, Law, Tails
 from collab_core.pretending import LITTLE
-from collab_core.simulate import ErrorCurve, Settings, UnlabelledCurve
+from collab_core.simulate import ErrorCurve
+from collab_core.trials import Settings
+from collab_core.unlabelled import UnlabelledCurve
 from pages.shared import options, run, state
 from pages.shared.panel import columns, scenario_code, show
 from pages.shared.say import error_box, words
@@ -809,7 +811,7 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
     sizes = grid(max(20, world.problem.dimension), most, 9)
 
     def work(report: run.Report, cancel: Event) -> UnlabelledCurve:
-        return cc.simulate.unlabelled_curve(
+        return cc.unlabelled.curve(
             world.problem, n, sizes, trials, world.target, features=world.law, seed=world.seed,
             progress=report, cancel=cancel,
         )  # fmt: skip
@@ -827,7 +829,7 @@ def unlabelled(world: World, scenario: cc.Scenario) -> None:
             frame=curve.frame,
             formula=UNLABELLED_FORMULA,
             code=world.code
-            + "curve = cc.simulate.unlabelled_curve(\n"
+            + "curve = cc.unlabelled.curve(\n"
             + f"    problem, {n}, {list(sizes)}, {trials}, {world.target!r},\n"
             + f"    features=law, seed={world.seed},\n)\n"
             + "frame = curve.frame\nprint(frame)\n",

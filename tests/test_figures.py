@@ -50,7 +50,7 @@ def every_figure():
     paired = cc.simulate.error_curve(problem, [50, 99], 4, ["collab", "collab_oracle"], **outliers)
     spent = cc.pretending.loss_map(cc.Scenario(d=4, m=3, spikes=0), [-1, 0, 9], [0.1, 0.4], draws=1)
     laws = cc.pretending.by_law(problem, {"a": "outliers(4)", "b": "gaussian"})
-    unlabelled = cc.simulate.unlabelled_curve(problem, 50, [20, 200], 3, **outliers)
+    unlabelled = cc.unlabelled.curve(problem, 50, [20, 200], 3, **outliers)
     levels = {"collab": unlabelled.gaussian, "collab_oracle": unlabelled.optimal}
     return {
         "held out": figures.held_out_errors(study.results, **title),

@@ -15,7 +15,8 @@ import collab_core as cc
 from collab_core import figures, pretending, weights
 from collab_core.figures.pretending import percent, plus_minus, two_digits
 from collab_core.laws import LAWS, EmpiricalLaw, FeatureLaw, Tails, square_root
-from collab_core.simulate import error_curve, unlabelled_curve
+from collab_core.simulate import error_curve
+from collab_core.unlabelled import curve as unlabelled_curve
 
 from .bureau import records
 from .test_census import PERSONS, needs_persons

@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, ttest_rel
 
 import collab_core as cc
-from collab_core import simulate
+from collab_core import simulate, trials
 from collab_core.draws import Collecting, CollectingModels, Sources, wishart_root
 from collab_core.laws import LAWS, FeatureLaw, square_root
-from collab_core.methods import METHODS
-from collab_core.simulate import Settings, error_curve, error_curves
+from collab_core.methods import AGENT_METHODS, METHODS
+from collab_core.simulate import error_curve, error_curves
+from collab_core.trials import Plan, Settings
 
 from .worlds import random_problem, raw_data, raw_moments
 
@@ -181,7 +182,7 @@ def test_every_law_runs_and_claims_no_theory_for_an_estimated_covariance(law):
 def test_large_n_means_meet_theory(target, noise_known):
     problem = random_problem(np.random.default_rng(9), d=4, m=3, shares=True)
     n, trials = 100_000, 4000
-    methods = None if target == "full" else list(simulate.AGENT_METHODS)
+    methods = None if target == "full" else list(AGENT_METHODS)
     curve = error_curve(problem, [n], trials, methods, target, noise_known=noise_known)
     for method in curve.methods:
         errors = curve.errors[method][n]
@@ -427,7 +428,7 @@ def same_bits(a, b):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(simulate, "CHUNK_NUMBERS", 500)
+    monkeypatch.setattr(trials, "CHUNK_NUMBERS", 500)
 
 
 def test_seeds_repeat_and_differ():
@@ -555,7 +556,7 @@ def test_paths_that_were_stopped_half_way_are_not_counted(interrupting):
 
 def chunks_of(problem, n, trials, **settings):
     methods = ["collab", "collab_oracle"]
-    plan = simulate._Plan.checked(problem, [n], trials, ["full"], methods, 0, Settings(**settings))
+    plan = Plan.checked(problem, [n], trials, ["full"], methods, 0, Settings(**settings))
     return plan.chunks
 
 
@@ -573,7 +574,7 @@ def test_chunks_are_cut_by_the_samples_that_are_drawn():
 
 @pytest.mark.parametrize("methods", [["collab"], ["collab", "collab_optimal"]])
 def test_executors_agree_to_the_bit_where_samples_are_drawn(monkeypatch, methods):
-    monkeypatch.setattr(simulate, "CHUNK_PRODUCTS", 20_000)
+    monkeypatch.setattr(trials, "CHUNK_PRODUCTS", 20_000)
     problem = HUB.problem()
     options = {"features": "uniform", "unlabelled": 200}
     own = error_curve(problem, [20, 50], 12, methods, **options)

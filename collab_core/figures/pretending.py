@@ -333,7 +333,7 @@ def unlabelled_errors(
     Parameters
     ----------
     frame : DataFrame
-        As `simulate.UnlabelledCurve.frame`.
+        As `unlabelled.UnlabelledCurve.frame`.
     levels : dict
         n times the error as n grows, of ``"collab"`` and ``"collab_oracle"``.
     n : int

@@ -17,10 +17,10 @@ import pandas as pd
 
 from .._blas import single_threaded_blas
 from .._checks import Array, choice, finite_array, whole
+from ..chunks import HasSubmit, run_chunks
 from ..estimate import NotEstimableError
 from ..laws import square_root
 from ..problem import Problem
-from ..simulate import HasSubmit, run_chunks
 from ..theory import Target
 from .losses import LOGISTIC
 from .measures import Curve, Part, Trouble, gathered, measured

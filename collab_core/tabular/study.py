@@ -16,17 +16,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import solve_triangular
 from scipy.stats import t as student
 
-from .. import estimators
 from .. import sigma as sigma_module
 from .._blas import single_threaded_blas
 from .._checks import Array, Indices, agent_index
-from .._linalg import solve
-from ..estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
+from ..estimate import Estimate
 from ..geometry import Geometry
-from ..moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
+from ..moments import Moments
 from ..problem import Problem
 from ..weights import noise_variance
 from .design import (
@@ -40,6 +37,8 @@ from .design import (
     add_up,
     survey,
 )
+from .fits import Fits, at_least_one
+from .independent import independent
 from .profile import Table
 from .reading import listed
 
@@ -56,8 +55,6 @@ FEW_ROWS = 10
 #: Bytes of the stacks of one group of fits.
 STACK_BYTES = 200 * 2**20
 
-#: What a column has left of its variance when others are known, below which it says nothing new.
-DEPENDENT = 1e-9
 
 #: Excess kurtosis above which tails are called heavy; a t with 6 degrees of freedom has 3.
 HEAVY = 3.0
@@ -92,7 +89,7 @@ class TableStudy:
         self._kept = sums.kept
         self.rows = np.array([int(fold[:, 0, 0].sum()) for fold in sums.folds])
         self._pulse: Callable[[float], None] = lambda share: None
-        chosen, told = _independent(found, [fold.sum(axis=0) for fold in sums.folds])
+        chosen, told = independent(found, [fold.sum(axis=0) for fold in sums.folds])
         self.notes = (*sums.notes, *told)
         self._columns = chosen
         self.features: tuple[Feature, ...] = tuple(found.features[j] for j in chosen)
@@ -207,7 +204,7 @@ class TableStudy:
 
     # Fits ----------------------------------------------------------------------------------------
 
-    def _fit(self, keep: Array) -> _Fits:
+    def _fit(self, keep: Array) -> Fits:
         """Every method on some of the folds.
 
         Parameters
@@ -216,7 +213,7 @@ class TableStudy:
         """
         totals = [np.tensordot(keep, folds, axes=1) for folds in self._folds]
         filled = [None if told is None else told.over(keep) for told in self._filled]
-        return _Fits(self, totals, filled)
+        return Fits(self, totals, filled)
 
     def _groups(self, count: int) -> list[slice]:
         """So many fits at a time that their stacks fit into memory."""
@@ -313,7 +310,7 @@ class TableStudy:
         typical[typical <= 0] = np.nan
         return {method: values / typical for method, values in found.items()}, notes
 
-    def _errors_of(self, fits: _Fits, method: str | None, tests: Sequence[Array]) -> Array:
+    def _errors_of(self, fits: Fits, method: str | None, tests: Sequence[Array]) -> Array:
         """Mean squared errors on held-out rows, shape (R, m); of the mean where no method."""
         result = np.full((tests[0].shape[0], len(self.agents)), np.nan)
         for i, test in enumerate(tests):
@@ -441,7 +438,7 @@ class TableStudy:
     # Models --------------------------------------------------------------------------------------
 
     @cached_property
-    def _whole(self) -> _Fits:
+    def _whole(self) -> Fits:
         """The fit on all rows, a stack of one."""
         with single_threaded_blas():
             return self._fit(np.ones((1, FOLDS)))
@@ -485,7 +482,7 @@ class TableStudy:
             {i: fits.shared(i) for i in range(m)},
         )
 
-    def _natural(self, fits: _Fits, method: str, agent: int) -> Array | None:
+    def _natural(self, fits: Fits, method: str, agent: int) -> Array | None:
         """Intercept and coefficients in the table's units, shape (R, k + 1)."""
         model = fits.model(method, agent)
         if model is None:
@@ -632,7 +629,7 @@ class TableStudy:
             "p": min(1.0, chance),
         }
 
-    def _gap(self, fits: _Fits, agent: int) -> Array | str:
+    def _gap(self, fits: Fits, agent: int) -> Array | str:
         """Own least squares less what COLLAB of all others says, (R, shared), or why not."""
         shared = fits.shared(agent)
         if not shared.size:
@@ -685,182 +682,6 @@ class TableStudy:
         return _typed(records, ("kurtosis", "largest"))
 
 
-class _Fits:
-    """A stack of fits: agents' sums in, every method's models out, each computed once.
-
-    Parameters
-    ----------
-    study : TableStudy
-    totals : list of m arrays, shape (R, k + 2, k + 2)
-        Sums of products of (1, x, y), scaled.
-    filled : list of m Filled, or None
-        Of agents whose gaps were filled.
-    """
-
-    def __init__(
-        self, study: TableStudy, totals: Sequence[Array], filled: Sequence[Filled | None]
-    ) -> None:
-        self.study, self.totals, self.filled = study, totals, filled
-        self.notes: dict[str, str] = {}
-        self._estimates: dict[str, Estimate | NaiveEstimate | None] = {}
-
-    @cached_property
-    def x_means(self) -> list[Array]:
-        """Every agent's means of its features, scaled, shape (R, k)."""
-        return [total[:, 0, 1:-1] / _atleast(total[:, 0, 0])[:, None] for total in self.totals]
-
-    @cached_property
-    def y_means(self) -> list[Array]:
-        """Every agent's mean target, shape (R,)."""
-        return [total[:, 0, -1] / _atleast(total[:, 0, 0]) for total in self.totals]
-
-    @cached_property
-    def moments(self) -> list[Moments]:
-        """Every agent's rows, centred."""
-        result = []
-        for i, total in enumerate(self.totals):
-            n = _atleast(total[:, 0, 0])
-            sums = total[:, 0, 1:]
-            about = total[:, 1:, 1:] - sums[:, :, None] * sums[:, None, :] / n[:, None, None]
-            # A column that is constant in these rows becomes exactly 0 (see Moments.centred): what
-            # is left of it is rounding, of the sums about the agent's mean and of the mean itself.
-            unit = np.append(self.study.scale[self.study.views[i]], self.study.label_scale)
-            origin = np.append(self.study.middle(i), self.study.survey.target_means[i])
-            raw = np.diagonal(total[:, 1:, 1:], axis1=-2, axis2=-1)
-            least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (origin / unit) ** 2
-            varies = np.diagonal(about, axis1=-2, axis2=-1) > least
-            told = self.filled[i]
-            if told is not None:
-                # What varies by what was filled in alone says nothing of the target.
-                varies[:, :-1] &= told.varies
-            about = about * (varies[:, :, None] & varies[:, None, :])
-            about = (about + np.swapaxes(about, -1, -2)) / 2
-            result.append(
-                Moments(
-                    n, about[:, :-1, :-1], about[:, :-1, -1],
-                    np.maximum(about[:, -1, -1], 0.0), is_centred=True,
-                )
-            )  # fmt: skip
-        return result
-
-    @cached_property
-    def geometry(self) -> Geometry:
-        """Covariance and views, for all estimators."""
-        return Geometry(self.study.covariance(self.moments, self.filled), self.study.views)
-
-    @cached_property
-    def participants(self) -> tuple[int, ...]:
-        """Agents with a feature and enough rows for least squares of their own in every fit."""
-        return tuple(
-            i
-            for i, moment in enumerate(self.moments)
-            if moment.features
-            and (moment.degrees_of_freedom > moment.features).all()
-            and (moment.fit.rss > 0).all()
-        )
-
-    def shared(self, agent: int) -> Indices:
-        """Places in an agent's view of what others that take part see too."""
-        others = [self.study.views[i] for i in self.participants if i != agent]
-        return np.flatnonzero(np.isin(self.study.views[agent], np.concatenate([*others, []])))
-
-    @cached_property
-    def _around(self) -> dict[int, tuple[Array, Array]]:
-        """COLLAB's sums over everybody but one: K (R, d, d) and its right-hand side (R, d).
-
-        From both ends, so that nothing has to be subtracted.
-        """
-        geometry, agents = self.geometry, list(self.participants)
-        leading, d = self.moments[0].yy.shape, geometry.dimension
-        parts = {}
-        for i in agents:
-            block, vector = self.moments[i].lifted(geometry.inverses[i])
-            rate = 1 / self.moments[i].fit.residual
-            parts[i] = (block * rate[:, None, None], vector * rate[:, None])
-        found: dict[int, tuple[Array, Array]] = {}
-        for order in (agents, agents[::-1]):
-            matrix, right = np.zeros((*leading, d, d)), np.zeros((*leading, d))
-            for i in order:
-                before = found.get(i)
-                found[i] = (
-                    (matrix.copy(), right.copy())
-                    if before is None
-                    else (before[0] + matrix, before[1] + right)
-                )
-                view = self.study.views[i]
-                matrix[:, view[:, None], view] += parts[i][0]
-                right[:, view] += parts[i][1]
-        return found
-
-    def implied_by_others(self, agent: int, features: Indices) -> Array | None:
-        """What COLLAB of all others says of some features, (R, k); None if it says nothing."""
-        views = self.study.views
-        others = [i for i in self.participants if i != agent]
-        union = np.unique(np.concatenate([views[i] for i in others]))
-        place = {j: k for k, j in enumerate(union)}
-        chosen = np.array([place[j] for j in features])
-        block = self.geometry.covariance[..., union[:, None], union]
-        phi = None
-        if agent in self._around:
-            matrix, right = self._around[agent]
-            phi, rank = solve(matrix[:, union[:, None], union], right[:, union])
-            phi = phi if (rank == union.size).all() else None
-        if phi is None:
-            own = [np.array([place[j] for j in views[i]], dtype=np.intp) for i in others]
-            try:
-                phi = estimators.collab(
-                    [self.moments[i] for i in others], own, Geometry(block, own)
-                ).phi
-            except NotEstimableError:
-                return None
-        part = block[..., chosen[:, None], chosen]
-        return np.linalg.solve(part, phi[..., chosen, None])[..., 0]
-
-    def estimate(self, method: str) -> Estimate | NaiveEstimate | None:
-        """A method's estimate, or None with a note."""
-        if method not in self._estimates:
-            try:
-                self._estimates[method] = found = self._compute(method)
-                if found.left_out:
-                    self.notes[method] = self._left_out(found.left_out)
-            except NotEstimableError as reason:
-                self._estimates[method] = None
-                self.notes[method] = str(reason)
-        return self._estimates[method]
-
-    def _compute(self, method: str) -> Estimate | NaiveEstimate:
-        views = self.study.views
-        match method:
-            case "naive_collab":
-                return estimators.naive_collab(self.moments, views, len(self.study.features))
-            case "imputation":
-                return estimators.global_imputation(self.moments, views, self.geometry)
-            case "collab_plus":
-                if not self.study.has_full_model:
-                    raise NotEstimableError(
-                        "COLLAB+ needs the covariance of every pair of features, and nobody has"
-                        f" both {' and '.join(self.study.unseen_pairs[0])}"
-                    )
-                return estimators.collab_plus(self.moments, views, self.geometry)
-            case _:
-                return estimators.collab(self.moments, views, self.geometry)
-
-    def _left_out(self, left_out: Sequence[LeftOut]) -> str:
-        names = [self.study.agents[entry.agent] for entry in left_out]
-        return f"{listed(names)} cannot take part: too few rows for its features"
-
-    def model(self, method: str, agent: int) -> Array | None:
-        """An agent's model by a method, shape (R, k), scaled; None if there is none."""
-        moment = self.moments[agent]
-        if moment.features == 0:
-            return np.zeros((moment.n.size, 0))
-        if method == "local":
-            few = (moment.degrees_of_freedom <= moment.features).any()
-            return None if few else moment.fit.theta
-        estimate = self.estimate(method)
-        return None if estimate is None else estimate.local(agent)
-
-
 @dataclass(frozen=True, eq=False)
 class _Replicas:
     """The jackknife: all rows first, then all but one fold at a time.
@@ -905,85 +726,6 @@ def jackknife_error(values: Array) -> Array:
     return np.sqrt((count - 1) / count * spread)
 
 
-def _independent(found: Survey, totals: Sequence[Array]) -> tuple[Indices, list[str]]:
-    """Columns that say something of their own, and sentences about the others.
-
-    A column is left out if in every agent that sees it, it is determined by columns before it.
-    """
-    views, names = found.views, [feature.name for feature in found.features]
-    spreads = []
-    for total in totals:
-        about = total[1:-1, 1:-1] - np.outer(total[0, 1:-1], total[0, 1:-1]) / total[0, 0]
-        deviation = np.sqrt(np.maximum(np.diagonal(about), 0.0))
-        # A mean far from 0 leaves rounding where a column is constant.
-        deviation[np.diagonal(about) <= CONSTANT * np.diagonal(total)[1:-1]] = 0.0
-        safe = np.where(deviation > 0, deviation, 1.0)
-        spreads.append((about / np.outer(safe, safe), deviation > 0, total[0, 0]))
-    chosen: list[int] = []
-    notes: list[str] = []
-    factors: list[tuple[Array, list[int]]] = [(np.zeros((0, 0)), []) for _ in views]
-    for j, name in enumerate(names):
-        judged: list[tuple[float, int, Array]] = []
-        additions: list[tuple[int, Array, float]] = []
-        varies = False
-        for i, view in enumerate(views):
-            place = np.flatnonzero(view == j)
-            if not place.size:
-                continue
-            correlation, moving, n = spreads[i]
-            here = int(place[0])
-            if not moving[here]:
-                continue
-            varies = True
-            factor, members = factors[i]
-            row: Array = np.zeros(0)
-            if members:
-                row = solve_triangular(factor, correlation[members, here], lower=True)
-            left = 1.0 - float(row @ row)
-            if n > 2 * (len(members) + 2):
-                judged.append((left, i, row))
-            additions.append((i, row, left))
-        if not varies:
-            notes.append(f"{name} does not vary within any agent: left out.")
-            continue
-        if judged and all(left < DEPENDENT for left, _, _ in judged):
-            notes.append(_explained(names, views, spreads, factors, judged, j))
-            continue
-        chosen.append(j)
-        for i, row, left in additions:
-            if left < DEPENDENT:
-                continue
-            factor, members = factors[i]
-            grown = np.zeros((len(members) + 1, len(members) + 1))
-            grown[:-1, :-1], grown[-1, :-1], grown[-1, -1] = factor, row, np.sqrt(left)
-            factors[i] = (grown, [*members, int(np.flatnonzero(views[i] == j)[0])])
-    if not chosen:
-        raise ValueError("no chosen feature varies within any agent: choose others")
-    return np.array(chosen, dtype=np.intp), notes
-
-
-def _explained(
-    names: Sequence[str],
-    views: Sequence[Indices],
-    spreads: Sequence[tuple[Array, np.ndarray, float]],
-    factors: Sequence[tuple[Array, list[int]]],
-    judged: Sequence[tuple[float, int, Array]],
-    column: int,
-) -> str:
-    """Why a column says nothing new: the columns that determine it in some agent."""
-    _, i, row = judged[0]
-    factor, members = factors[i]
-    weights = solve_triangular(factor.T, row, lower=False)
-    used = [
-        names[views[i][member]]
-        for member, weight in zip(members, weights, strict=True)
-        if abs(weight) > 1e-3
-    ]
-    if len(used) == 1:
-        return f"{names[column]} says the same as {used[0]} (a multiple of it): left out."
-    return f"{names[column]} follows exactly from {listed(used, 4)}: left out."
-
-
 def _joined(parts: Sequence[Array | None]) -> Array | None:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if len(known) == len(parts) else None
@@ -994,11 +736,7 @@ def _squared(sums: Array, model: Array, x_mean: Array, y_mean: Array) -> Array:
     first = (model * x_mean).sum(axis=-1) - y_mean
     weights = np.concatenate([first[:, None], -model, np.ones((len(model), 1))], axis=1)
     quadratic = np.einsum("ra,rab,rb->r", weights, sums, weights)
-    return np.maximum(quadratic, 0.0) / _atleast(sums[:, 0, 0])
-
-
-def _atleast(n: Array) -> Array:
-    return np.maximum(n, 1.0)
+    return np.maximum(quadratic, 0.0) / at_least_one(sums[:, 0, 0])
 
 
 def _first(moment: Moments) -> Moments:

@@ -147,7 +147,7 @@ def test_where_nothing_is_to_be_won_the_figure_does_not_say_when_it_pays():
 
 def test_a_break_even_has_two_digits_and_a_range():
     app = opened(WORLD | {"law": "outliers", "part": "unlabelled", "sets": "20"})
-    curve = cc.simulate.unlabelled_curve(
+    curve = cc.unlabelled.curve(
         SMALL.problem(), 200, [20, 33, 53, 87, 141, 231, 376, 613, 1000], 20, 0,
         features="outliers(4)", seed=SMALL.seed,
     )  # fmt: skip
