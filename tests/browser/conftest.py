@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 # The first page of a fresh server imports everything, on machines that are shared.
 expect.set_options(timeout=30_000)
 DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

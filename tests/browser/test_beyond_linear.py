@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.bureau import records
 
+from .conftest import PHONE
 from .screen import address, numbers, settled
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def test_another_measure_is_drawn_without_another_run(server, page):
 
 @pytest.mark.parametrize(("part", "above"), [("models", ".gtitle"), ("calibration", ".xtitle")])
 def test_on_a_phone_the_legend_covers_nothing(server, page, part, above):
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size(PHONE)
     page.goto(address(server, "beyond_linear", part=part))
     expect(page.get_by_role("button", **RUN_AGAIN)).to_be_visible()
     settled(page, 1)

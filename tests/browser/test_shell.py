@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 import collab_core as cc
 
+from .conftest import DESK, PHONE
 from .screen import SMALL, address, figures, settled, slider
 
 pytestmark = pytest.mark.browser
@@ -173,34 +174,56 @@ def test_keyboard_alone_reaches_everything(server, page):
     assert reached == wanted
 
 
-CHARTS = {"": 1, "playground": 5, "ellipses": 1, "ellipses?part=lab": 2, "error_vs_n": 2,
-          "lower_bounds": 1, "methods": 2, "what_if": 2, "what_if?part=robust": 1,
-          "what_if?world=census&part=measure": 2, "census": 3, "your_data": 2,
-          "your_data?part=checks": 2,
-          "beyond_linear?d=6&m=5&rich=2&rich_size=5&size=3&trials=5": 2,
-          "beyond_linear?part=census": 1,
-          "beyond_gaussian?to=200&trials=10": 2, "beyond_gaussian?part=cost": 3,
-          "beyond_gaussian?part=map&draws=1": 2,
-          "beyond_gaussian?part=unlabelled&sets=10&most=1000": 1}  # fmt: skip
+#: Pages with what is clicked there, and how many charts there are then.
+SCREENS = {
+    "": {"": 1},
+    "playground": {"": 5},
+    "ellipses": {"": 1, "Weights lab": 2},
+    "error_vs_n?trials=5": {"": 2},
+    "lower_bounds": {"": 1},
+    "methods": {"": 2},
+    "what_if?trials=20": {"": 2, "Robustness": 1, "Census": 1, "What to measure": 2},
+    "census": {"": 3},
+    "your_data": {"": 2, "Checks": 2},
+    "beyond_linear?d=6&m=5&rich=2&rich_size=5&size=3&trials=5": {"": 2, "Census": 1},
+    "beyond_gaussian?to=200&trials=10&draws=1&sets=10&most=1000": {
+        "": 2, "The cost": 3, "The map": 2, "Unlabelled": 1
+    },
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("path", CHARTS)
+@pytest.mark.parametrize("path", SCREENS)
 def test_every_screen_by_day_by_night_and_on_a_phone(server, page, path):
     """One visit: nothing is fetched from outside, axe is content, and a phone can use it."""
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.goto(f"{server}/{path}")
-    settled(page, CHARTS[path])
-    assert_accessible(page)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(
-        "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
-        " !== 'rgb(255, 255, 255)'"
-    )
-    settled(page, CHARTS[path])
-    # Only colours are others by night.
-    assert_accessible(page, ["color-contrast"])
-    page.set_viewport_size({"width": 390, "height": 844})
+    for clicked, charts in SCREENS[path].items():
+        if clicked:
+            page.get_by_test_id("stMain").get_by_text(clicked, exact=True).click()
+            # Colours change slowly under a pointer and after it.
+            page.mouse.move(640, 790)
+            page.wait_for_timeout(400)
+        settled(page, charts)
+        assert_accessible(page)
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_function(f"{BACKGROUND} !== 'rgb(255, 255, 255)'")
+        settled(page, charts)
+        # Only colours are others by night.
+        assert_accessible(page, ["color-contrast"])
+        page.set_viewport_size(PHONE)
+        assert_fits(page)
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size(DESK)
+        page.wait_for_function(f"{BACKGROUND} === 'rgb(255, 255, 255)'")
+    assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
+
+
+BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+
+
+def assert_fits(page) -> None:
+    """Nothing is wider than the screen, and the page begins where it should."""
     expect(page.locator("[data-testid=stSidebar][aria-expanded=true]")).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
     # Charts are drawn anew at their new width.
@@ -212,7 +235,6 @@ def test_every_screen_by_day_by_night_and_on_a_phone(server, page, path):
         "document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth"
     )
     assert overflow <= 0
-    assert [url for url in requests if not url.startswith((server, "data:", "blob:"))] == []
 
 
 def assert_accessible(page, rules: list[str] | None = None) -> None:

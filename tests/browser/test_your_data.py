@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.test_tabular import world
 
-from .conftest import DESK
+from .conftest import DESK, PHONE
 from .screen import figures, settled
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,7 @@ def test_from_upload_to_a_report_that_opens_offline(server, page, tmp_path):
         expect(page.locator(".js-plotly-plot")).to_have_count(2)
         expect(page.get_by_role("heading", level=1)).to_contain_text("y by site")
         assert len(figures(page)[0][1]) == 5
-        for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
+        for size in (DESK, PHONE):
             page.set_viewport_size(size)
             page.wait_for_function(NOTHING_IS_CUT)
         assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
