@@ -5,7 +5,7 @@ What was computed is kept until the world changes; a change cancels what runs.
 
 from __future__ import annotations
 
-import weakref
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
@@ -19,6 +19,10 @@ from .say import error_box
 #: Seconds that a page waits for a run's first report before it draws nothing in its place.
 FIRST_REPORT = 0.4
 
+#: Seconds without anybody looking after which a run ends: its tab was closed. A tab in the
+#: background looks once a minute.
+PATIENCE = 180.0
+
 Report = Callable[[float, Any], None]
 
 
@@ -31,23 +35,16 @@ class Job:
         self.fraction = 0.0
         self.partial: Any = None
         self.reported = Event()
-        # A session that is over takes its jobs with it: the work knows them only weakly.
-        weakref.finalize(self, self.cancel.set)
-        known = weakref.ref(self)
+        self.seen = time.monotonic()
+        self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
 
-        def report(fraction: float, partial: Any) -> None:
-            job = known()
-            if job is not None:
-                job.take(fraction, partial)
-
-        self.future: Future[Any] = _executor().submit(work, report, self.cancel)
-
-    def take(self, fraction: float, partial: Any) -> None:
-        """What the work reports of itself."""
+    def _report(self, fraction: float, partial: Any) -> None:
         self.fraction = fraction
         if partial is not None:
             self.partial = partial
         self.reported.set()
+        if time.monotonic() - self.seen > PATIENCE:
+            self.cancel.set()
 
     @property
     def running(self) -> bool:
@@ -142,6 +139,7 @@ def panel(
         if current is None:
             st.button(label, key=f"start-{key}", on_click=start, help=help)
             return
+        current.seen = time.monotonic()
         if not below:
             status(current, running)
         found = current.partial if running else current.result
