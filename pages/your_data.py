@@ -222,7 +222,8 @@ def more_choices(table: Table, guess: Choice) -> Choice | None:
         "gaps", "Rows with gaps", ("drop", "mean"), "drop", widget=st.segmented_control,
         words={"drop": "leave out", "mean": "fill in"}.get,
         help="A gap is a missing value of a feature that the row's agent usually has. It is filled "
-        "with the mean of rows like it, which is right only if gaps come by chance.",
+        "with the mean of rows like it, of all agents: right only if gaps come by chance and "
+        "features go together alike everywhere.",
     )  # fmt: skip
     open_to = [
         str(place)

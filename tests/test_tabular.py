@@ -597,7 +597,7 @@ def test_gaps_are_left_out_or_filled_as_asked_and_said():
     assert dropped.rows[3] == 360
     assert filled.rows[3] == 400
     assert any("40 rows with a gap" in note and "left out" in note for note in dropped.notes)
-    assert any("filled with what the agent's other rows suggest" in note for note in filled.notes)
+    assert any("filled with what the rest of the row suggests" in note for note in filled.notes)
     assert filled.filled == ["s3"]
     again = study_of(frame.drop(index=holes))
     np.testing.assert_allclose(dropped.scale, again.scale)
@@ -982,6 +982,47 @@ def test_real_records_as_a_plain_table_give_the_census_pages_results():
 # Taking away -------------------------------------------------------------------------------------
 
 
+def test_predictions_fill_gaps_with_what_the_rest_of_a_row_suggests():
+    """Two features that go together and pull apart: the plain mean would be far off."""
+    rng = np.random.default_rng(0)
+
+    def drawn(n):
+        x = rng.standard_normal((n, 2)) @ np.linalg.cholesky([[1, 0.9], [0.9, 1]]).T
+        y = 2 * x[:, 0] - 2 * x[:, 1] + 0.3 * rng.standard_normal(n)
+        site = np.array([f"s{i % 3}" for i in range(n)])
+        return pd.DataFrame({"site": site, "x1": x[:, 0], "x2": x[:, 1], "y": y})
+
+    def with_gaps(frame):
+        return frame.assign(x1=frame["x1"].where(rng.random(len(frame)) > 0.3))
+
+    study = study_of(with_gaps(drawn(2400)), gaps="mean")
+    fresh = with_gaps(drawn(3000))
+    gap = fresh["x1"].isna().to_numpy()
+    text = TableModel.of(study).to_json()
+    found = TableModel.from_json(text).predict(Table.open([csv(fresh)]))
+    left = (found["prediction"].to_numpy(float) - fresh["y"].to_numpy())[gap]
+    # y given x2 alone: variance 4 (1 - 0.81) + 0.09, and 5 standard errors of its estimate.
+    wanted = 4 * (1 - 0.81) + 0.09
+    assert abs((left**2).mean() - wanted) < 5 * wanted * np.sqrt(2 / gap.sum())
+    # Files of old have no covariance: the mean it is, four times as far off.
+    old = json.loads(text) | {"version": 1}
+    del old["covariance"], old["features"]
+    found = TableModel.from_json(json.dumps(old)).predict(Table.open([csv(fresh)]))
+    left = (found["prediction"].to_numpy(float) - fresh["y"].to_numpy())[gap]
+    assert (left**2).mean() > 3 * wanted
+
+
+def test_columns_that_no_row_has_together_are_not_filled_from_each_other():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((300, 2))
+    frame = pd.DataFrame({"site": ["a", "b", "c"] * 100, "x1": x[:, 0], "x2": x[:, 1]})
+    frame["y"] = x[:, 0] - x[:, 1] + 0.5 * rng.standard_normal(300)
+    other = rng.random(300) < 0.5
+    frame = frame.assign(x1=frame["x1"].where(other), x2=frame["x2"].where(~other))
+    with pytest.raises(ValueError, match="no two rows have both x1 and x2"):
+        study_of(frame, gaps="mean")
+
+
 def test_a_model_file_predicts_what_the_model_says():
     frame, _, _, views = world()
     frame = frame.assign(kind=np.where(np.arange(len(frame)) % 3 == 0, "a", "b"))
@@ -1001,7 +1042,7 @@ def test_a_model_file_predicts_what_the_model_says():
                         "kind": ["a", "b", "zzz", None]})  # fmt: skip
     said = model.predict(Table.open([csv(new)]))
     assert said["note"][0].startswith("agent not known: everybody's model")
-    assert said["note"][1] == "5 of 6 features filled with their mean"
+    assert said["note"][1] == "5 of 6 columns missing, filled with what the others suggest"
     assert "filled" in said["note"][2]
     assert "none of the features" in said["note"][3]
     assert pd.isna(said["prediction"][3])

@@ -60,8 +60,9 @@ class Choice:
         Predict the target's logarithm; rows whose target is not above 0 are left out.
     gaps : {"drop", "mean"}
         What becomes of a row in which a feature is missing that its agent usually has: it is left
-        out, or the mean of the agent's rows that are like it in what it does have is put in. (The
-        plain mean would bend everybody's relation; this one does not, if gaps come by chance.)
+        out, or its mean given what the row does have is put in, as features go together in all
+        agents' rows. (The plain mean would bend everybody's relation; this one does not, if gaps
+        come by chance.)
     without : tuple of str
         Agents whose rows are left out.
     rare : float
@@ -589,9 +590,7 @@ def add_up(
     notes = list(found.notes)
     if gaps.any():
         done = (
-            "left out"
-            if chosen.gaps == "drop"
-            else "filled with what the agent's other rows suggest"
+            "left out" if chosen.gaps == "drop" else "filled with what the rest of the row suggests"
         )
         worst = int((gaps / found.rows).argmax())
         notes.append(
@@ -649,6 +648,7 @@ def _pairwise(
             values = np.where(there, values, 0.0)
             total[view[:, None], view] += values.T @ values
             count[view[:, None], view] += there.astype(float).T @ there
+    _refuse_apart(found, count)
     matrix = total / np.maximum(count, 1)
     flat = np.diagonal(matrix) <= 0
     matrix[flat, flat] = 1.0
@@ -656,6 +656,20 @@ def _pairwise(
     if known_pairs.all():
         return steadied(matrix)
     return completed(matrix, known_pairs | np.eye(d, dtype=bool))
+
+
+def _refuse_apart(found: Survey, count: Array) -> None:
+    """Refuse to fill gaps between columns that agents see both, but never in the same row."""
+    for view in found.views:
+        block = count[view[:, None], view]
+        have = np.diagonal(block) > 1
+        apart = np.argwhere((block <= 1) & have[:, None] & have)
+        if apart.size:
+            first, second = (found.features[view[place]].source for place in apart[0])
+            raise ValueError(
+                f"no two rows have both {first} and {second}, so gaps in one cannot be filled in"
+                " from the other: take one of them out of the features"
+            )
 
 
 def _fill(values: Array, covariance: Array, fold: np.ndarray, told: Filled) -> Array:
@@ -678,13 +692,18 @@ def _fill(values: Array, covariance: Array, fold: np.ndarray, told: Filled) -> A
             continue
         has, gap = np.flatnonzero(~lacks), np.flatnonzero(lacks)
         rows = np.flatnonzero(kind.reshape(-1) == number)
-        across = covariance[has[:, None], gap]
-        slopes = np.linalg.lstsq(covariance[has[:, None], has], across, rcond=None)[0]
+        slopes = conditional_slopes(covariance, has, gap)
         filled[rows[:, None], gap] = values[rows[:, None], has] @ slopes
         often = np.bincount(fold[rows], minlength=FOLDS)
-        left = covariance[gap[:, None], gap] - across.T @ slopes
+        left = covariance[gap[:, None], gap] - covariance[gap[:, None], has] @ slopes
         told.lost[:, gap[:, None], gap] += often[:, None, None] * left
     return filled
+
+
+def conditional_slopes(covariance: Array, has: np.ndarray, gap: np.ndarray) -> Array:
+    """Of the mean of some features given others, shape (len(has), len(gap))."""
+    across = covariance[has[:, None], gap]
+    return np.linalg.lstsq(covariance[has[:, None], has], across, rcond=None)[0]
 
 
 def effort(table: Table, chosen: Choice) -> int:

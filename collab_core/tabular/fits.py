@@ -183,7 +183,7 @@ class Fits:
 
     def _left_out(self, left_out: Sequence[LeftOut]) -> str:
         names = [self.study.agents[entry.agent] for entry in left_out]
-        return f"{listed(names)} cannot take part: too few rows for its features"
+        return f"{listed(names)} add nothing to the others: too few rows for their features"
 
     def model(self, method: str, agent: int) -> Array | None:
         """An agent's model by a method, shape (R, k), scaled; None if there is none."""

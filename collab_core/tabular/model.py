@@ -7,7 +7,7 @@ what is needed to read a row. It holds no row of the table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Event
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .._checks import Array
-from .design import OTHER, Feature
+from .design import OTHER, Feature, conditional_slopes
 from .profile import Table, file_names
 from .reading import FILE
 from .study import TableStudy
@@ -60,6 +60,10 @@ class TableModel:
         By agent, its collaborative model.
     everybody : AgentModel or None
         A model of all features, for agents that are not in it.
+    features : tuple of Feature
+        All of them.
+    covariance : array, shape (d, d), or None
+        Of the features within agents, for gaps; None in files of old.
     """
 
     target: str
@@ -68,6 +72,8 @@ class TableModel:
     levels: dict[str, dict[str, str]]
     agents: dict[str, AgentModel]
     everybody: AgentModel | None
+    features: tuple[Feature, ...] = ()
+    covariance: Array | None = None
 
     @classmethod
     def of(cls, study: TableStudy) -> TableModel:
@@ -88,7 +94,7 @@ class TableModel:
             everybody = AgentModel(study.features, whole[0], whole[1], study.middles())
         return cls(
             study.choice.target, study.choice.agent, study.choice.log, study.survey.levels,
-            agents, everybody,
+            agents, everybody, study.features, study.feature_covariance(),
         )  # fmt: skip
 
     def to_json(self) -> str:
@@ -109,13 +115,15 @@ class TableModel:
         return json.dumps(
             {
                 "format": FORMAT,
-                "version": 1,
+                "version": 2,
                 "target": self.target,
                 "agent": self.agent,
                 "log": self.log,
                 "levels": self.levels,
                 "agents": {name: written(model) for name, model in self.agents.items()},
                 "everybody": None if self.everybody is None else written(self.everybody),
+                "features": [[feature.source, feature.level] for feature in self.features],
+                "covariance": None if self.covariance is None else self.covariance.tolist(),
             },
             indent=1,
             ensure_ascii=False,
@@ -140,9 +148,18 @@ class TableModel:
 
         try:
             given = json.loads(text)
-            if given["format"] != FORMAT or given["version"] != 1:
+            if given["format"] != FORMAT or given["version"] not in (1, 2):
                 raise ValueError
             whole = given["everybody"]
+            features = tuple(
+                Feature(str(source), None if level is None else str(level))
+                for source, level in given.get("features", [])
+            )
+            covariance = given.get("covariance")
+            if covariance is not None:
+                covariance = np.array(covariance, dtype=float)
+                if covariance.shape != (len(features), len(features)):
+                    raise ValueError
             return cls(
                 str(given["target"]),
                 str(given["agent"]),
@@ -153,6 +170,8 @@ class TableModel:
                 },
                 {str(name): read(model) for name, model in given["agents"].items()},
                 None if whole is None else read(whole),
+                features,
+                covariance,
             )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise ValueError("this is not a model file of Collab Explorer") from None
@@ -166,7 +185,7 @@ class TableModel:
     ) -> pd.DataFrame:
         """A row a row of the table: ``row``, its agent, ``prediction`` and ``note``.
 
-        Gaps are filled with the mean of the rows that a model was learnt from, and said. An agent
+        Gaps are filled with what the rest of a row suggests, and said. An agent
         that the model does not know gets the model of all features, if there is one. With ``log``
         the prediction is of the logarithm, with its exponential (the median if errors are
         symmetric) beside it.
@@ -220,11 +239,8 @@ class TableModel:
             x = design.of(model.features)[rows]
             holes = np.isnan(x)
             count = holes.sum(axis=1)
-            values[rows] = model.intercept + np.where(holes, model.means, x) @ model.coefficients
-            said = np.where(
-                count > 0, [f"{n} of {x.shape[1]} features filled with their mean" for n in count],
-                "",
-            ).astype(object)  # fmt: skip
+            values[rows] = model.intercept + self._filled(x, model) @ model.coefficients
+            said = _gaps_said(holes, model.features)
             if unknown:
                 who = "agent not known" if name else "no agent given"
                 said = np.array([f"{who}: everybody's model" + (f"; {t}" if t else "")
@@ -241,6 +257,41 @@ class TableModel:
         frame = pd.DataFrame(found | {"note": notes})
         numbers = ["prediction", *(["exponential"] if self.log else [])]
         return frame.assign(**{name: frame[name].mask(np.isnan(values)) for name in numbers})
+
+    def _filled(self, x: Array, model: AgentModel) -> Array:
+        """Rows with gaps filled with their mean given what a row has, shape (n, k)."""
+        holes = np.isnan(x)
+        about = np.where(holes, 0.0, x - model.means)
+        if self.covariance is None:
+            return model.means + about
+        places = [self.features.index(feature) for feature in model.features]
+        block = self.covariance[np.ix_(places, places)]
+        kinds, kind = np.unique(holes, axis=0, return_inverse=True)
+        for number, lacks in enumerate(kinds):
+            has, gap = np.flatnonzero(~lacks), np.flatnonzero(lacks)
+            if has.size and gap.size:
+                rows = np.flatnonzero(kind.reshape(-1) == number)
+                slopes = conditional_slopes(block, has, gap)
+                about[rows[:, None], gap] = about[rows[:, None], has] @ slopes
+        return model.means + about
+
+
+def _gaps_said(holes: np.ndarray, features: Sequence[Feature]) -> np.ndarray:
+    """How many columns of the table each row lacks, in words, shape (n,)."""
+    sources = list(dict.fromkeys(feature.source for feature in features))
+    of = np.array([sources.index(feature.source) for feature in features], dtype=int)
+    lacks = np.zeros((len(holes), len(sources)), dtype=bool)
+    for j, source in enumerate(of):
+        lacks[:, source] |= holes[:, j]
+    return np.array(
+        [
+            f"{count} of {len(sources)} columns missing, filled with what the others suggest"
+            if count
+            else ""
+            for count in lacks.sum(axis=1)
+        ],
+        dtype=object,
+    )
 
 
 class _Design:

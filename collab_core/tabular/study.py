@@ -548,6 +548,10 @@ class TableStudy:
         label = float(np.average(self._survey.target_means, weights=self.rows))
         return label - float(self.middles() @ slopes), slopes
 
+    def feature_covariance(self) -> Array:
+        """Covariance of the features within agents, in the table's units, shape (d, d)."""
+        return self._whole.geometry.covariance[0] * np.outer(self.scale, self.scale)
+
     def middles(self) -> Array:
         """Means of the features over all rows that have them, in the table's units, shape (d,)."""
         weights = np.zeros((len(self.agents), len(self.features)))

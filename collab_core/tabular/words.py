@@ -145,8 +145,10 @@ def filled(study: TableStudy) -> str:
         return ""
     return (
         f"The gaps of {listed(agents, 4)} were filled with what the rows' other features suggest,"
-        " as if they came by chance. If what is missing has to do with the target, coefficients,"
-        " verdicts and the test for another relation are off: compare with rows left out."
+        " as if they came by chance and features went together alike in all agents. If what is"
+        " missing has to do with the target, or features go together otherwise in some agent,"
+        " coefficients, verdicts and the test for another relation are off; intervals are somewhat"
+        " too narrow (90% to 94% in simulations): compare with rows left out."
     )
 
 
