@@ -1128,3 +1128,49 @@ def test_the_bundled_samples_are_what_their_makers_make():
     again = tabular.samples.diabetes()
     np.testing.assert_allclose(real["progression"], again["progression"])
     json.dumps({key: sample.summary for key, sample in SAMPLES.items()})
+
+
+# Numbers as people write them --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["1.234.567", "827.140", "950", "12.500"], [1234567, 827140, 950, 12500]),
+        (["1.234,5", "-1.234", "0,5", "7"], [1234.5, -1234, 0.5, 7]),
+    ],
+)
+def test_points_that_mark_thousands_do_so_in_the_whole_column(texts, values):
+    told, found = amounts(texts, ";")
+    np.testing.assert_allclose(found, values)
+    assert "Points mark thousands." in told
+
+
+def test_pieces_without_a_sure_number_are_read_as_the_others(monkeypatch):
+    # The only number that says what points mean is in the last of many pieces.
+    monkeypatch.setattr(reading, "BLOCK_BYTES", 4096)
+    texts = [f"{1 + j % 9}.{100 + j % 800}" for j in range(1999)] + ["1.234.567"]
+    told, found = amounts(texts, ";")
+    np.testing.assert_array_equal(found, [float(text.replace(".", "")) for text in texts])
+    assert "Points mark thousands." in told
+
+
+def test_other_columns_say_what_a_point_means():
+    ambiguous, sure = ["1.244", "642", "7", "8"], ["1.234.567", "2", "3", "4"]
+    for other in (sure, ["1,5", "2,5", "3", "4"]):
+        told, found = amounts(ambiguous, ";", z=other)
+        np.testing.assert_allclose(found, [1244, 642, 7, 8])
+        assert "Points are read as marking thousands (1.244 as 1244)" in told
+    # A decimal point elsewhere, or nothing: as computers write.
+    told, found = amounts(ambiguous, ";", z=sure, w=["1.5", "2.5", "3", "4"])
+    assert (found[0], told) == (1.244, "")
+    assert amounts(ambiguous, ";")[1][0] == 1.244
+
+
+def test_points_that_mean_two_things_are_mixed():
+    frame = GOOD.assign(x2=["1.234.567", "1.5", "1.234", "0.125"] * (len(GOOD) // 4))
+    for cells, kind in ((frame["x2"], "mixed"), (frame["x2"].mask(frame.index < 5, "few"), "text")):
+        table = Table.open([csv(frame.assign(x2=cells))])
+        assert table.column("x2").kind == kind
+        assert "1.234 could mean two things" in table.column("x2").note
+        assert "x2" not in table.can_be_target()

@@ -22,7 +22,7 @@ from .reading import (
     examine,
     listed,
 )
-from .values import DECIMAL, LARGEST, THOUSANDS, WORDS, to_numbers, to_texts
+from .values import DECIMAL, LARGEST, POINTS, THOUSANDS, WORDS, to_numbers, to_texts
 
 #: A column with more different texts than this is no category.
 MOST_LEVELS = 100
@@ -84,8 +84,8 @@ class Column:
         Cells that hold text, among numbers.
     plain : bool
         Whether all of its numbers are written as computers write them.
-    comma : {"decimal", "thousands"}
-        What a comma in its numbers means.
+    comma : {"decimal", "thousands", "decimal, points mark thousands"}
+        What a comma in its numbers means, and a point.
     words : tuple of str
         Of `values.WORDS`, those that mean a gap here if its values are names.
     """
@@ -174,7 +174,8 @@ class Table:
         # A word that stands among numbers is this table's way to write a gap.
         marks = {word for found in findings.values() if found.amounts for word in found.marks}
         commas = _usual_comma(findings.values(), [layout.delimiter for layout in layouts])
-        columns = [finding.column(total, marks, commas) for finding in findings.values()]
+        points = _points_mark_thousands(findings.values())
+        columns = [finding.column(total, marks, commas, points) for finding in findings.values()]
         if len(layouts) > 1:
             files = file_names(layouts)
             columns.insert(
@@ -286,6 +287,7 @@ class _Finding:
         self.name = name
         self.present = self.numbers = self.texts = self.infinite = 0
         self.decimal = self.thousands = self.either = self.points = 0
+        self.groups = self.grouped = 0
         self.dates = self.fractional = 0
         self.plain = True
         #: What stands for a gap, if this is a column of numbers.
@@ -313,6 +315,8 @@ class _Finding:
         self.thousands += found.thousands
         self.either += found.either
         self.points += found.points
+        self.groups += found.groups
+        self.grouped += found.grouped
         self.plain = self.plain and found.plain
         self.marks.update(found.marks)
         finite = values[np.isfinite(values)]
@@ -358,7 +362,12 @@ class _Finding:
         """Whether it holds numbers and nothing else."""
         return self.numbers > 0 and self.texts == 0
 
-    def column(self, total: int, marks: set[str], commas: str) -> Column:
+    @property
+    def decimal_points(self) -> int:
+        """Numbers with a point that cannot mark thousands."""
+        return self.points - self.grouped
+
+    def column(self, total: int, marks: set[str], commas: str, points: bool) -> Column:
         """What the column is, after all rows.
 
         Parameters
@@ -367,10 +376,12 @@ class _Finding:
             Words by which this table marks gaps among numbers.
         commas : {"decimal", "thousands", ""}
             What commas mean elsewhere in the table, where this column does not say.
+        points : bool
+            Whether points mark thousands elsewhere in the table.
         """
         # As names, words are values unless the table uses them for gaps elsewhere.
         words = tuple(word for word in WORDS if word in marks)
-        comma, said = self._comma(commas)
+        comma, said = self._comma(commas, points)
         levels, present = self.levels, self.present
         names = self.texts > 0 and not self.numbers
         kept, gone = [], []
@@ -394,6 +405,8 @@ class _Finding:
             if signs := sorted(self.marks - set(WORDS)):
                 notes.append(f"{_quoted(signs)} is read as missing.")
             note = " ".join(notes)
+        elif kind == "mixed" and self.texts and comma == POINTS:
+            note = f"{note} {said}"
         elif kind == "number":
             marked = f"{_quoted(sorted(self.marks))} is read as missing." if self.marks else ""
             note = " ".join(text for text in (note, said, marked) if text)
@@ -401,11 +414,21 @@ class _Finding:
         values = () if levels is None else tuple(sorted(levels, key=natural))
         return Column(
             self.name, kind, present, total - present, distinct, self.example, note, values,
-            self.texts, self.plain, comma, words if names or kind == "mixed" else WORDS,
+            self.texts, self.plain and comma != POINTS, comma,
+            words if names or kind == "mixed" else WORDS,
         )  # fmt: skip
 
-    def _comma(self, usual: str) -> tuple[str, str]:
-        """What a comma in this column's numbers means, and a sentence about it."""
+    def _comma(self, usual: str, points: bool) -> tuple[str, str]:
+        """What a comma in this column's numbers means, and a point, and a sentence about it."""
+        if self.groups:
+            written = "Written with decimal commas. " if self.decimal else ""
+            return POINTS, f"{written}Points mark thousands."
+        alone = self.grouped and not (self.decimal_points or self.decimal or self.thousands)
+        if alone and points and not self.either:
+            return POINTS, (
+                "Points are read as marking thousands (1.244 as 1244), as other columns are"
+                " written."
+            )
         if self.decimal:
             return DECIMAL, "Written with decimal commas."
         if self.thousands or (self.either and self.points):
@@ -435,6 +458,13 @@ class _Finding:
             )
         if self.texts and self.dates >= min(0.9 * self.present, 1800):
             return "date", _DATES
+        if self.groups and (self.decimal_points or self.thousands):
+            # With texts, mixed would offer its numbers, and 1.234 is not known.
+            return "text" if self.texts else "mixed", (
+                f"In {counted(self.groups, 'number')} points mark thousands, as in 1.234.567, and"
+                f" {self.decimal_points + self.thousands:,} are written otherwise, so 1.234 could"
+                " mean two things. Write them one way."
+            )
         if self.texts == 0:
             return self._judge_numbers(total)
         if self.numbers and self.texts < 0.5 * self.present:
@@ -451,7 +481,7 @@ class _Finding:
         return "text", f"{distinct} different texts are too many for a category here."
 
     def _judge_numbers(self, total: int) -> tuple[str, str]:
-        if self.decimal and (self.points or self.thousands):
+        if self.decimal and (self.thousands or (self.points and not self.groups)):
             return "mixed", (
                 f"{self.decimal:,} numbers are written with a decimal comma and"
                 f" {self.points + self.thousands:,} otherwise, so 1,234 could mean two things."
@@ -497,10 +527,20 @@ def _usual_comma(findings: Iterable[_Finding], delimiters: Sequence[str]) -> str
     """What commas in numbers mean in most of a table: nothing if it does not say."""
     found = list(findings)
     decimal = sum(finding.decimal > 0 for finding in found)
-    thousands = sum(finding.thousands > 0 or finding.points > 0 for finding in found)
+    thousands = sum(
+        finding.thousands > 0 or (finding.points > 0 and not finding.groups) for finding in found
+    )
     if "," in delimiters or thousands > decimal:
         return THOUSANDS
     return DECIMAL if decimal else ""
+
+
+def _points_mark_thousands(findings: Iterable[_Finding]) -> bool:
+    """Whether a table has such points, or decimal commas, and no point that must be decimal."""
+    found = list(findings)
+    return any(finding.groups or finding.decimal for finding in found) and not any(
+        finding.decimal_points for finding in found
+    )
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""A column's cells as numbers or as names: what is a gap, what a comma means, what is too large."""
+"""A column's cells as numbers or as names: gaps, what commas and points mean, what is too large."""
 
 from __future__ import annotations
 
@@ -23,14 +23,17 @@ MISSING = (*GAPS, *WORDS)
 #: Beyond this a number is no measurement, and its square no number.
 LARGEST = 1e100
 
-#: What a comma in a number means.
-DECIMAL, THOUSANDS = "decimal", "thousands"
+#: What a comma in a number means: a decimal comma, thousands, or a decimal comma in a column whose
+#: points mark thousands, so that 1.244 is 1244.
+DECIMAL, THOUSANDS, POINTS = "decimal", "thousands", "decimal, points mark thousands"
 
 # 1,244 alone could mean two things; 0,125 and 1,5 have a decimal comma; 1,000,000 and 1,244.5 have
-# thousands; so have 1.244,5 and 1.000.000, marked by points.
+# thousands; so have 1.244,5 and 1.000.000, marked by points, and 1.244 in a column with such.
 _EITHER = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _COMMAS = re.compile(r"[+-]?\d{1,3}(,\d{3}){2,}(\.\d*)?|[+-]?\d{1,3}(,\d{3})+\.\d*")
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d{1,3}(\.\d{3}){2,}")
+_GROUP = r"[+-]?[1-9]\d{0,2}\.\d{3}"
+_GROUPED = re.compile(_GROUP)
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
 
@@ -48,7 +51,10 @@ class Numbers:
         Whether every cell is empty or a number as computers write it.
     decimal, thousands, either, points : int
         Numbers with a comma that must be decimal, that must mark thousands, that could be either,
-        and numbers with a decimal point.
+        and numbers with a point that a computer would read as decimal.
+    groups, grouped : int
+        Numbers with points that must mark thousands, and those of `points` that could, such as
+        1.244.
     marks : tuple of str
         Of `MISSING`, those that stand for gaps here, the empty cell aside.
     """
@@ -60,6 +66,8 @@ class Numbers:
     thousands: int = 0
     either: int = 0
     points: int = 0
+    groups: int = 0
+    grouped: int = 0
     marks: tuple[str, ...] = ()
 
 
@@ -68,8 +76,8 @@ def to_numbers(column: Any, comma: str = DECIMAL) -> Numbers:
 
     Parameters
     ----------
-    comma : {"decimal", "thousands"}
-        What a comma means where it could mean both.
+    comma : {"decimal", "thousands", "decimal, points mark thousands"}
+        What a comma means where it could mean both, and whether 1.244 is 1244.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -97,7 +105,17 @@ def to_numbers(column: Any, comma: str = DECIMAL) -> Numbers:
     for place in range(2):
         try:
             values = _floats(pc.cast(column, pa.float64()))
-            return Numbers(values, fine, place == 0, points=_fractional(values), marks=marks)
+            if comma == POINTS:
+                # The numbers of a computer are others here.
+                break
+            return Numbers(
+                values,
+                fine,
+                place == 0,
+                points=_count(pc.match_substring(column, ".")),
+                grouped=_count(pc.match_substring_regex(column, rf"^\s*{_GROUP}\s*$")),
+                marks=marks,
+            )
         except pa.ArrowInvalid:
             pass
         if place == 0:
@@ -111,7 +129,7 @@ def _parsed(texts: list[str | None], comma: str, marks: tuple[str, ...]) -> Numb
     """Cell by cell, for columns that hold anything but plain numbers."""
     result = np.full(len(texts), np.nan)
     wrong = np.zeros(len(texts), dtype=bool)
-    decimal = thousands = either = points = 0
+    decimal = thousands = either = points = groups = grouped = 0
     seen = dict.fromkeys(marks)
     for place, given in enumerate(texts):
         if given is None:
@@ -124,14 +142,19 @@ def _parsed(texts: list[str | None], comma: str, marks: tuple[str, ...]) -> Numb
             # Python reads 1_000 as a number; people do not.
             result[place] = float("x" if "_" in text else text)
             points += "." in text
+            if _GROUPED.fullmatch(text):
+                grouped += 1
+                if comma == POINTS:
+                    result[place] = float(text.replace(".", ""))
         except ValueError:
             if _EITHER.fullmatch(text):
                 either += 1
-                result[place] = float(text.replace(",", "." if comma == DECIMAL else ""))
+                result[place] = float(text.replace(",", "" if comma == THOUSANDS else "."))
             elif _COMMAS.fullmatch(text):
                 thousands += 1
                 result[place] = float(text.replace(",", ""))
             elif _POINTS.fullmatch(text):
+                groups += 1
                 decimal += "," in text
                 result[place] = float(text.replace(".", "").replace(",", "."))
             elif _COMMA.fullmatch(text):
@@ -140,7 +163,8 @@ def _parsed(texts: list[str | None], comma: str, marks: tuple[str, ...]) -> Numb
             else:
                 wrong[place] = True
     return Numbers(
-        _sane(result), wrong, False, decimal, thousands, either, points, tuple(seen)
+        _sane(result), wrong, False, decimal, thousands, either, points, groups, grouped,
+        tuple(seen),
     )  # fmt: skip
 
 
@@ -157,10 +181,11 @@ def _sane(values: Array) -> Array:
     return values
 
 
-def _fractional(values: Array) -> int:
-    """How many are no whole numbers."""
-    finite = values[np.isfinite(values)]
-    return int((finite != np.trunc(finite)).sum())
+def _count(found: Any) -> int:
+    """How many of an Arrow array of truths are true."""
+    import pyarrow.compute as pc
+
+    return int(pc.sum(found).as_py() or 0)
 
 
 @dataclass(frozen=True, eq=False)
