@@ -20,7 +20,7 @@ from collab_core.trials import Settings
 from collab_core.unlabelled import UnlabelledCurve
 from pages.shared import options, run, state
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.say import error_box, words
+from pages.shared.say import counted_trials, error_box, words
 from pages.shared.shell import heading, page, problem_of
 
 PARTS = {"curves": "Error vs n", "cost": "The cost", "map": "The map", "unlabelled": "Unlabelled"}
@@ -441,10 +441,11 @@ def curves_in_words(world: World, curve: ErrorCurve, samples: int, scaled: bool)
     }
     if len(falls) == 2:
         said.append(
-            f"Consistent whatever the weights: from n = {first:,} to {last:,}, {last / first:.2g} "
-            f"times the samples, errors fell by a factor of {falls['collab']:.2g} with COLLAB's "
-            f"weights and of {falls['identity']:.2g} with identity weights. In the long run the "
-            "factor is that of the samples for all; weights only change what stands before 1/n."
+            f"Consistent whatever the weights: from n = {first:,} to {last:,}, "
+            f"{times(last / first)} times the samples, errors fell by a factor of "
+            f"{times(falls['collab'])} with COLLAB's weights and of {times(falls['identity'])} "
+            "with identity weights. In the long run the factor is that of the samples for all; "
+            "weights only change what stands before 1/n."
         )
     outside = figures.beyond_axis(frame, FOCUS, scaled)
     if len(outside):
@@ -463,9 +464,9 @@ def curves_in_words(world: World, curve: ErrorCurve, samples: int, scaled: bool)
         said.append("Local OLS is a newcomer who sees all features and has n samples of its own.")
     so_far = " so far" if curve.partial else ""
     said.append(
-        f"{done} trials{so_far}, {samples:,} unlabelled samples in each, Σ known; bands and bars "
-        "are 95% intervals, lines are theory for large n, integrated over the law (for estimated "
-        "weights: W*'s, as with endless unlabelled samples)."
+        f"{counted_trials(frame['trials'])}{so_far}, {samples:,} unlabelled samples in each, Σ "
+        "known; bands and bars are 95% intervals, lines are theory for large n, integrated over "
+        "the law (for estimated weights: W*'s, as with endless unlabelled samples)."
         if done
         else "Points come as trials are done; lines are theory for large n."
     )
@@ -500,10 +501,10 @@ def cost(world: World, scenario: cc.Scenario) -> None:
     if isinstance(world.law, str):
         words(
             "Synthetic laws, each white, then coloured by this world's Σ. Where tails are "
-            "independent from feature to feature, mixing by Σ makes what is unseen nearly "
-            "Gaussian, and only very heavy ones (rare answers) cost. Where a whole sample is wild "
-            "at once, what an agent does not see is wild when what it sees is: those who see all "
-            "should count for more, and it costs where some do."
+            "independent from feature to feature, what is unseen matters only as far as Σ ties it "
+            "to what is seen, and with many features mixing makes it nearly Gaussian. Where a "
+            "whole sample is wild at once, what an agent does not see is wild when what it sees "
+            "is: those who see all should count for more, and it costs where some do."
         )
 
 
@@ -535,10 +536,15 @@ def alone_is(world: World) -> str:
     return f"{world.agents[int(world.target)]} alone"
 
 
+def times(factor: float) -> str:
+    """A factor as people write it: 3.4, 860, 87,000."""
+    return f"{factor:.2g}" if factor < 10 else two_digits(factor)
+
+
 def above(row: pd.Series) -> str:
     """How far an error is above the optimum; times where percents grow long."""
     if row["loss"] >= 2:
-        return f"{1 + row['loss']:.3g} times it"
+        return f"{times(1 + row['loss'])} times it"
     return f"{abs(row['loss']):.0%} {'below' if row['loss'] < -0.005 else 'above'}"
 
 
@@ -588,7 +594,7 @@ def show_ellipses(world: World, found: dict[str, np.ndarray], table: pd.DataFram
         widths = {key: reach * float(np.sqrt(C[0, 0] / world.n)) for key, C in chosen.items()}
         show(
             figures.intervals(widths, float(truth[0]), "the coefficient",
-                              title="95% intervals by weighting"),
+                              title="95% intervals by weighting", height=460),
             frame=pd.DataFrame({"method": list(widths), "half_width": list(widths.values())}),
             code=code + "reach = cc.ellipses.interval_reach(0.95)\n"
             + f"frame = [reach * (C[0, 0] / {world.n}) ** 0.5 for C in found.values()]\n"

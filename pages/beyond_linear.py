@@ -18,7 +18,7 @@ from collab_core.smooth.measures import Trouble, overconfidence, trouble_of
 from collab_core.smooth.worlds import AgentModels
 from pages.shared import options, run
 from pages.shared.panel import columns, scenario_code, show
-from pages.shared.say import error_box, words
+from pages.shared.say import counted_trials, error_box, words
 from pages.shared.shell import heading, page, problem_of
 
 PARTS = {
@@ -179,7 +179,7 @@ def fits_in_words(trouble: Mapping[int, Trouble], everybody: str = "Agents") -> 
 
 def answers_in_words(
     trouble: Mapping[int, Trouble],
-    trials: int,
+    trials: Mapping[int, int],
     *,
     where: str = "",
     skip: Iterable[str] = (),
@@ -191,7 +191,7 @@ def answers_in_words(
     """
     text, parts = [], []
     for method in (key for key in METHODS if key not in skip):
-        shares = {n: found.ridge.get(method, 0) / max(trials, 1) for n, found in trouble.items()}
+        shares = {n: found.ridge.get(method, 0) / max(trials[n], 1) for n, found in trouble.items()}
         if any(shares.values()):
             name = local if method == "local" else NAMES[method]
             parts.append(f"{name} {shares_in_words(shares)}")
@@ -372,14 +372,14 @@ def findings(
     said += [
         fits_in_words(own.trouble),
         answers_in_words(
-            full.trouble, full.done, where="on the left, ", local="Local (the newcomer)"
+            full.trouble, full.done_at, where="on the left, ", local="Local (the newcomer)"
         ),
         # The agent's own fit is among those of all agents.
-        answers_in_words(own.trouble, own.done, where="on the right, ", skip=AGGREGATES),
+        answers_in_words(own.trouble, own.done_at, where="on the right, ", skip=AGGREGATES),
         missing_in_words(own),
         "1 trial, so there are no bands and nothing is decided."
         if own.done == 1
-        else f"{own.done} trials; bands are 95% intervals of the mean"
+        else f"{counted_trials(own.done_at.values())}; bands are 95% intervals of the mean"
         + (
             ", on a log axis drawn down to a quarter of it at most."
             if log and measure != "accuracy"
@@ -522,7 +522,7 @@ def calibration(scenario: cc.Scenario, problem: cc.Problem) -> None:
         said = [
             newcomer if target == "full" and curve.mean("local", n) is not None else "",
             fits_in_words(curve.trouble),
-            answers_in_words(curve.trouble, curve.done, local=alone),
+            answers_in_words(curve.trouble, curve.done_at, local=alone),
             missing_in_words(curve),
         ]
         words(" ".join(sentence for sentence in said if sentence))
@@ -596,7 +596,10 @@ def models(scenario: cc.Scenario, problem: cc.Problem) -> None:
             + "    seed=scenario.seed, settings=settings,\n)\nframe = found.frame\nprint(frame)\n",
         )
         alone = f"Local (agent {agent + 1}'s own fit)"
-        said = (fits_in_words(trouble), answers_in_words(trouble, 1, local=alone))
+        said = (
+            fits_in_words(trouble),
+            answers_in_words(trouble, dict.fromkeys(trouble, 1), local=alone),
+        )
         words(" ".join(sentence for sentence in said if sentence))
 
     run.panel(
@@ -618,7 +621,7 @@ def models_in_words(frame: pd.DataFrame, agent: int, n: int) -> str:
         f"{off(frame, 'local'):.3g}.** The naive average is off by "
         f"{off(frame, 'naive_collab'):.3g}."
     )
-    if size < 0.995:
+    if size < 0.995 and np.linalg.norm(frame["plain"]) > 1e-12:
         said += (
             f" Since it averages over what it does not see, its best coefficients are "
             f"{1 - size:.0%} smaller than the linear T's of the truth."
@@ -671,7 +674,8 @@ def stored(measure: str, model: str, people: People | None) -> None:
     )
     why = "There are too many people to hold as records." if people else ""
     draws, trouble = int(frame["trials"].max()), trouble_of(frame)
-    ridges = f"{fits_in_words(trouble, 'States')} {answers_in_words(trouble, draws)}".strip()
+    answers = answers_in_words(trouble, dict.fromkeys(trouble, draws))
+    ridges = f"{fits_in_words(trouble, 'States')} {answers}".strip()
     words(
         f"- A stored run: {STORED_SOURCE}, {draws} draws, IL's test people. "
         "`data/README.md` has the command that made it.\n"
@@ -744,7 +748,7 @@ def live(people: People, measure: str, model: str) -> None:
         said = (
             f"Data: {found.source}.",
             fits_in_words(curve.trouble, "States"),
-            answers_in_words(curve.trouble, curve.done),
+            answers_in_words(curve.trouble, curve.done_at),
             missing_in_words(curve),
         )
         words(" ".join(sentence for sentence in said if sentence))

@@ -3,6 +3,7 @@
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -445,3 +446,11 @@ def test_real_people_are_predicted_better_together():
     assert curve.compare("collab", "local", 300) == 1
     assert curve.compare("collab", "local", 300, "calibration") == 1
     assert curve.mean("collab", 300) < np.log(2) < curve.mean("local", 300)
+
+
+def test_a_stopped_run_knows_how_many_trials_each_n_has():
+    world = cc.smooth.World(cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0)
+    curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]
+    assert curve.done_at == {40: 3, 80: 3}
+    shorter = {key: v[:2] if key[2] == 80 else v for key, v in curve.values.items()}
+    assert replace(curve, values=shorter).done_at == {40: 3, 80: 2}

@@ -186,8 +186,8 @@ def losses_by_law(
         "cliponaxis": False,
         "hovertemplate": "%{y}: %{x:.2%}<extra></extra>",
     }
-    # Where nothing costs anything the axis still has a scale.
-    highest = max(float(rows["loss"].max()) if len(rows) else 0.0, 1e-3)
+    # Where next to nothing is lost the axis still has a scale, and looks like it.
+    highest = max(float(rows["loss"].max()) if len(rows) else 0.0, 0.05)
     return figure(
         [bars],
         title=title,

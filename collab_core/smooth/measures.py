@@ -232,6 +232,14 @@ class Curve:
         """Trials that are done."""
         return max((values.size for values in self.values.values()), default=0)
 
+    @property
+    def done_at(self) -> dict[int, int]:
+        """Trials that are done at each n; a run that was stopped can have fewer at larger ones."""
+        return {
+            n: max((v.size for (_, _, size), v in self.values.items() if size == n), default=0)
+            for n in self.sample_sizes
+        }
+
     def mean(self, method: str, n: int, measure: str = "log_loss") -> float | None:
         """Mean over the trials so far, or None where there is none."""
         found = self.values.get((measure, method, n))

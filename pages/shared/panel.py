@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 
 import pandas as pd
@@ -72,6 +75,20 @@ FIGURES = {
     "law-map-common": "Where pretending costs, one common scale",
     "unlabelled": "Unlabelled samples that optimal weights need",
 }
+
+
+#: Whether what is drawn just now is a part of what its code computes: a run under way or stopped.
+_partial: ContextVar[bool] = ContextVar("partial", default=False)
+
+
+@contextmanager
+def as_part(partial: bool) -> Iterator[None]:
+    """Draw figures of a result that is whole, or only a part of it."""
+    token = _partial.set(partial)
+    try:
+        yield
+    finally:
+        _partial.reset(token)
 
 
 def shown() -> list[str]:
@@ -157,7 +174,9 @@ def _beside(key: str, frame: pd.DataFrame, formula: str, code: str) -> None:
             help="The numbers of this figure as CSV. The camera above it saves the picture.",
         )
         with st.popover("Formula and code", type="tertiary", key=f"formula-{key}"):
-            st.markdown(formula + "\n\nThese lines print the figure's numbers:")
+            whole = "These lines print the figure's numbers:"
+            part = "These lines print the numbers of the whole run; the figure shows a part of it:"
+            st.markdown(f"{formula}\n\n{part if _partial.get() else whole}")
             st.code(code, language="python")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 
 from . import state
+from .panel import as_part
 from .say import error_box
 
 #: Seconds that a page waits for a run's first report before it draws nothing in its place.
@@ -145,7 +146,8 @@ def panel(
         found = current.partial if running else current.result
         if found is not None:
             try:
-                draw(found, not running)
+                with as_part(running or current.cancel.is_set()):
+                    draw(found, not running)
             except (ValueError, ArithmeticError) as reason:
                 error_box(f"This cannot be drawn: {reason}.")
         if below:

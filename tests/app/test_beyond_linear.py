@@ -250,6 +250,8 @@ def test_stop_keeps_what_was_computed():
     assert_sound(app, least=2)
     done = next(b.value for b in app.markdown if " trials; bands" in b.value)
     assert 0 < int(done.split(" trials; bands")[0].split()[-1]) < 200
+    # The code is of all trials, and that is said beside it.
+    assert "the numbers of the whole run; the figure shows a part of it" in said(app)
 
 
 def test_without_records_a_stored_run_is_shown_and_said():
@@ -301,3 +303,11 @@ def test_choices_are_in_the_link():
     app = opened(SMALL | {"signal": "3.0", "trials": "1", "measure": "accuracy"})
     assert param(app, "signal") == "3.0"
     assert param(app, "measure") == "accuracy"
+
+
+def test_a_world_without_signal_has_no_coefficients_to_shrink():
+    query = cc.Scenario(d=5, m=4, rich=1, rich_size=5, size=2, spikes=1, theta_scale=0.0).to_query()
+    app = open_page(PAGE, query | {"part": "models"})
+    finished(app, "logistic-models")
+    assert_sound(app)
+    assert "smaller than the linear T" not in said(app)
