@@ -1174,3 +1174,41 @@ def test_points_that_mean_two_things_are_mixed():
         assert table.column("x2").kind == kind
         assert "1.234 could mean two things" in table.column("x2").note
         assert "x2" not in table.can_be_target()
+
+
+@pytest.mark.parametrize(
+    ("written", "sign"),
+    [
+        ("{}%", "%"),
+        ("{},5 %", "%"),
+        ("${}.96", "$"),
+        ("-\u20ac{}", "\u20ac"),
+        ("{} EUR", "EUR"),
+        ("CHF 1'{}00.50", "CHF"),
+        ("1'{}00", "apostrophes"),
+        ("1\u202f{}00", "spaces"),
+    ],
+)
+@pytest.mark.parametrize("few", [True, False])
+def test_numbers_with_a_sign_are_no_names(written, sign, few):
+    # Few different ones would be a category and many an identifier, though they are amounts.
+    many = np.arange(len(GOOD)) % (3 if few else 9) + 1
+    cells = [written.format(j) for j in many]
+    if not few:
+        # Small ones may be written without.
+        cells[::3] = [str(j) for j in many[::3]]
+    for source in (csv(GOOD.assign(x2=cells)), parquet(GOOD.assign(x2=cells))):
+        table = Table.open([source])
+        column = table.column("x2")
+        told = f"Looks like numbers with {sign}: write them without to use them as amounts."
+        assert (column.kind, column.note) == ("text", told)
+        assert "x2" not in tabular.usual_choice(table).features
+        assert "x2" not in table.can_be_target()
+
+
+@pytest.mark.parametrize(
+    "written", ["{}-20", "<{}", "{} kg", "EUR{}x", "v{}", "R{}", "%{}a", "{}A"]
+)
+def test_names_that_hold_digits_stay_names(written):
+    cells = [written.format(1 + j % 3) for j in range(len(GOOD))]
+    assert Table.open([csv(GOOD.assign(x2=cells))]).column("x2").kind == "category"

@@ -22,7 +22,7 @@ from .reading import (
     examine,
     listed,
 )
-from .values import DECIMAL, LARGEST, POINTS, THOUSANDS, WORDS, to_numbers, to_texts
+from .values import DECIMAL, LARGEST, POINTS, THOUSANDS, WORDS, sign_of, to_numbers, to_texts
 
 #: A column with more different texts than this is no category.
 MOST_LEVELS = 100
@@ -53,7 +53,7 @@ _ID_NAME = re.compile(
 )
 _LIKE_ID = re.compile(r"(^|[ _\-.])(key|index|serial|nr|no|row)$", re.I)
 
-#: Values of a column that are looked at for whether they repeat.
+#: Values of a column that are looked at for whether they repeat, and texts for what they are.
 LOOKED_AT = 2000
 _AGENT_NAME = re.compile(
     r"agent|group|site|cent(er|re)|clinic|hospital|state|region|country|store|party|firm|file", re.I
@@ -289,6 +289,9 @@ class _Finding:
         self.decimal = self.thousands = self.either = self.points = 0
         self.groups = self.grouped = 0
         self.dates = self.fractional = 0
+        #: Texts that are amounts but for a sign, by the sign, of those that were looked at.
+        self.signs: Counter[str] = Counter()
+        self.looked_for_signs = 0
         self.plain = True
         #: What stands for a gap, if this is a column of numbers.
         self.marks: set[str] = set()
@@ -328,7 +331,17 @@ class _Finding:
             self.looked_at += finite[: max(LOOKED_AT - len(self.looked_at), 0)].tolist()
         if is_date:
             self.dates += int(found.wrong.sum())
+        self._take_signs(column, found.wrong)
         self._take_levels(column, found.wrong, there)
+
+    def _take_signs(self, column: Any, wrong: np.ndarray) -> None:
+        """Look at the first texts for numbers with a sign."""
+        places = np.flatnonzero(wrong)[: max(LOOKED_AT - self.looked_for_signs, 0)]
+        if places.size:
+            texts = to_texts(column.take(places))
+            self.looked_for_signs += len(places)
+            for text, count in texts.counts().items():
+                self.signs.update({sign: count} if (sign := sign_of(text)) else {})
 
     def _count_up(self, values: np.ndarray) -> None:
         """Whether every value is one more than the last: a row number."""
@@ -458,6 +471,13 @@ class _Finding:
             )
         if self.texts and self.dates >= min(0.9 * self.present, 1800):
             return "date", _DATES
+        # A few such texts among numbers are gaps; more of them are a way to write amounts.
+        signed = self.signs.total() >= max(0.9 * self.looked_for_signs, 1)
+        if signed and self.texts >= 0.05 * self.present:
+            signs = listed([sign for sign, _ in self.signs.most_common()])
+            return "text", (
+                f"Looks like numbers with {signs}: write them without to use them as amounts."
+            )
         if self.groups and (self.decimal_points or self.thousands):
             # With texts, mixed would offer its numbers, and 1.234 is not known.
             return "text" if self.texts else "mixed", (

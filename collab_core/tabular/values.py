@@ -36,6 +36,30 @@ _GROUP = r"[+-]?[1-9]\d{0,2}\.\d{3}"
 _GROUPED = re.compile(_GROUP)
 _COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
+# Amounts that people read and computers do not: 5%, $75.96, 12 EUR, 1 244 and 1'244.
+_CODES = (
+    "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|KRW|TRY|RUB"
+)
+_SIGN = rf"%|\u2030|[$\u00a2-\u00a5\u20a0-\u20cf\ufdfc]|{_CODES}"
+_MARK = "'\u2019 \u00a0\u2009\u202f"
+_SIGNED = re.compile(
+    rf"[+-]?\(?(?P<before>{_SIGN})?\s*[+-]?"
+    rf"(?P<amount>[1-9]\d{{0,2}}(?:[{_MARK}]\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)"
+    rf"\s*(?P<after>{_SIGN})?\)?"
+)
+
+
+def sign_of(text: str) -> str:
+    """The sign by which a text is an amount and yet no number to a computer, or nothing."""
+    found = _SIGNED.fullmatch(text.strip().replace("\u2212", "-"))
+    if found is None:
+        return ""
+    if sign := found["before"] or found["after"]:
+        return str(sign)
+    if "'" in found["amount"] or "\u2019" in found["amount"]:
+        return "apostrophes"
+    return "spaces" if any(mark in found["amount"] for mark in _MARK) else ""
+
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
