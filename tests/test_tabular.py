@@ -1212,3 +1212,35 @@ def test_numbers_with_a_sign_are_no_names(written, sign, few):
 def test_names_that_hold_digits_stay_names(written):
     cells = [written.format(1 + j % 3) for j in range(len(GOOD))]
     assert Table.open([csv(GOOD.assign(x2=cells))]).column("x2").kind == "category"
+
+
+ADDRESS = "A, B, C, D\nE, F, G, H\nI, J, K, L"
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("tight", [True, False])
+def test_an_address_whose_lines_look_like_rows_is_a_cell(place, tight):
+    inner = f"12 Main, Flat 2, Town, X\n{ADDRESS}\nend"
+    if tight:
+        # Without blanks only the lines at its ends tell: here the first has one comma more.
+        inner = "Flat 2, " + inner.replace(", ", ",")
+    frame = GOOD[["site", "x2", "y"]].copy()
+    frame.insert(place, "note", [inner if j == 7 else "ok" for j in range(len(GOOD))])
+    table = Table.open([csv(frame)])
+    assert table.rows == len(GOOD)
+    assert not table.notes
+
+
+def test_rows_between_two_stray_quotes_are_not_taken_for_an_address():
+    rows = [f"s{j % 3},{j % 17},{j % 13},ok" for j in range(60)]
+    # Both are in the same column, so the row has as many cells as the others.
+    rows[20], rows[30] = 's0,1,"2,ok', 's0,1,2",ok'
+    tight = "\n".join(["site,x,y,note", *rows])
+    # A blank after every comma says nothing where all rows have it.
+    wide = tight.replace(",", ", ").replace(', "', ',"')
+    # In different columns, what is left has another number of cells.
+    rows[30] = 's0,1",2,ok'
+    for text in (tight, wide, "\n".join(["site,x,y,note", *rows])):
+        assert "looks like rows" in quotes.stray(text.split("\n"), ",", 4)
+        with pytest.raises(ValueError, match="looks like rows"):
+            Table.open([Source("mine.csv", text.encode())])
