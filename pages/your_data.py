@@ -489,8 +489,9 @@ def checks(study: TableStudy, code: str) -> None:
             )
     say("**Does an agent follow another relation than the others imply?**")
     st.dataframe(
-        safe_frame(study.shift), hide_index=True, height=min(38 + 35 * len(study.agents), 420)
-    )
+        safe_frame(study.shift), hide_index=True, height=min(38 + 35 * len(study.agents), 420),
+        column_config=four_digits("difference", "low", "high", "p", "adjusted"),
+    )  # fmt: skip
     say(literal(words.filled(study)))
     st.caption(SHIFT_FORMULA)
 
@@ -514,10 +515,16 @@ def take(study: TableStudy, code: str) -> None:
             "Report (HTML)", lambda: report.html(study, code), "collab-report.html", "text/html",
             on_click="ignore", help="One page with figures; opens without a network.",
         )  # fmt: skip
-    st.dataframe(safe_frame(table), hide_index=True, height=300)
+    names = ("step", "together", "low", "high", "alone", "alone_low", "alone_high")
+    st.dataframe(safe_frame(table), hide_index=True, height=300, column_config=four_digits(*names))
     predictions(study)
     say("**The code that reproduces all of it:**")
     st.code(code + report.CODE, language="python")
+
+
+def four_digits(*names: str) -> dict:
+    """Columns with four digits that count, for numbers of any size."""
+    return {name: st.column_config.NumberColumn(format="%.4g") for name in names}
 
 
 def predictions(study: TableStudy) -> None:
