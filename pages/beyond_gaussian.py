@@ -19,7 +19,7 @@ from collab_core.simulate import ErrorCurve
 from collab_core.trials import Settings
 from collab_core.unlabelled import UnlabelledCurve
 from pages.shared import options, run, state
-from pages.shared.panel import columns, scenario_code, show
+from pages.shared.panel import columns, ink, scenario_code, show
 from pages.shared.say import counted_trials, error_box, words
 from pages.shared.shell import heading, page, problem_of
 
@@ -723,7 +723,6 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
         + f"    {list(shares)}, draws={done},\n)\n"
     )
     left, right = columns("law-map", "law-map-common", sizes=[1, 1])
-    ink = "#FAFAFA" if st.context.theme.type == "dark" else "#262730"
     panels = (
         (left, "law-map", "independent", "Every feature with tails of its own"),
         (right, "law-map-common", "common", "One scale common to all features"),
@@ -734,7 +733,7 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
         here = (missing, tails.kurtosis) if ring and tails is not None else None
         with column:
             show(
-                figures.loss_heatmap(frame, kind, title=title, here=here, ink=ink, height=440),
+                figures.loss_heatmap(frame, kind, title=title, here=here, ink=ink(), height=440),
                 key=key,
                 alt=f"Cost of pretending over share missing and tail weight. {title}.",
                 frame=rows,

@@ -10,7 +10,7 @@ import streamlit as st
 import collab_core as cc
 from collab_core import figures
 from pages.shared import pictures, state
-from pages.shared.panel import scenario_code, show
+from pages.shared.panel import ink, scenario_code, show
 from pages.shared.shell import page
 
 #: Six agents around a circle of six features; the slider is how many neighbours each sees.
@@ -81,11 +81,6 @@ def hero(world: cc.Scenario, problem: cc.Problem) -> None:
             alt="Six agents, each seeing some of six features, send their models to a server that "
             "corrects and weighs them; each gets back a model worth a multiple of its own data.",
         )
-
-
-def ink() -> str:
-    """Colour of text in the theme that this person sees."""
-    return "#FAFAFA" if st.context.theme.type == "dark" else "#262730"
 
 
 def _hero_sentence(size: int, worth: pd.DataFrame) -> str:

@@ -101,6 +101,11 @@ def wanted(key: str) -> bool:
     return state.lesson().figure in ("", key)
 
 
+def ink() -> str:
+    """Colour of text in this person's theme; another theme is known from the next run on."""
+    return "#FAFAFA" if st.context.theme.type == "dark" else "#262730"
+
+
 def columns(*keys: str, sizes: list[float]) -> list:
     """Columns for figures, or the whole width where the link asks for one figure."""
     if state.lesson().figure in keys:
