@@ -58,11 +58,8 @@ class Consortium:
         stack = information.reshape(-1, d, d)
         found = np.empty((len(stack), self.problem.agents))
         for start in range(0, len(stack), STACK):
-            part = stack[start : start + STACK].copy()
-            diagonal = np.arange(d)
-            empty = part[:, diagonal, diagonal] <= 0
-            part[:, diagonal, diagonal] += empty
-            found[start : start + STACK] = self.traces(np.linalg.inv(part))
+            spread, _ = _inverted(stack[start : start + STACK])
+            found[start : start + STACK] = self.traces(spread)
         return found / self.n
 
     def traces(self, spread: Array) -> Array:
@@ -82,10 +79,43 @@ class Consortium:
 
     def information_of(self, members: np.ndarray) -> Array:
         """K of coalitions, a stack of membership rows (q, m) of bool; shape (q, d, d)."""
+        return self.weighed(members * self.rates)
+
+    def weighed(self, rates: Array) -> Array:
+        """K of agents with these rates, shape (q, m) -> (q, d, d)."""
         d = self.problem.dimension
-        weights = members * self.rates
-        flat = self.inverses.reshape(self.problem.agents, d * d)
-        return (weights @ flat).reshape(-1, d, d)
+        return (rates @ self.inverses.reshape(self.problem.agents, d * d)).reshape(-1, d, d)
+
+    def finite_errors(self, sizes: Array) -> Array:
+        """As the function of that name."""
+        problem = self.problem
+        counts = sizes[:, None] * problem.shares
+        freedom = counts - problem.sizes
+        kept = np.where(freedom > 4, (freedom - 4) / np.maximum(freedom - 2, 1.0), 0.0)
+        rates = kept * counts / problem.unexplained
+        inverted, unknown = _inverted(self.weighed(rates))
+        first = self.traces(inverted)
+        middle = np.zeros_like(inverted)
+        locals_ = problem.geometry.inverses
+        for k, (view, local) in enumerate(zip(problem.views, locals_, strict=True)):
+            weight = (rates[:, k] ** 2 / counts[:, k])[:, None, None]
+            block = local @ inverted[:, view[:, None], view] @ local
+            middle[:, view[:, None], view] += weight * (block + first[:, k, None, None] * local)
+        errors = self.traces(inverted + inverted @ middle @ transpose(inverted))
+        errors[unknown.astype(float) @ problem.mask.T > 0] = np.inf
+        return errors
+
+
+def _inverted(information: Array) -> tuple[Array, np.ndarray]:
+    """Inverses of a stack of K, and which features nobody in it sees: (q, d, d) and (q, d).
+
+    Such a feature stands by itself, with 1 on the diagonal.
+    """
+    part = information.copy()
+    diagonal = np.arange(part.shape[-1])
+    unseen = part[:, diagonal, diagonal] <= 0
+    part[:, diagonal, diagonal] += unseen
+    return np.linalg.inv(part), unseen
 
 
 def who_helps_whom(problem: Problem, n: float) -> Array:
@@ -207,8 +237,7 @@ def _ten_orders(rng: np.random.Generator, m: int) -> list[np.ndarray]:
     """A random order, turned by fifths, and their reversals.
 
     Who comes first brings most, so most of the variance is in the place: here every agent is ten
-    times in places spread over the whole order. Errors were 2.5 times smaller than with pairs of an
-    order and its reversal, as many orders in all (the paper's sizes).
+    times in places spread over the whole order.
     """
     order = rng.permutation(m)
     turned = [np.roll(order, round(fifth * m / 5)) for fifth in range(5)]
@@ -222,12 +251,9 @@ def _joining(world: Consortium, members: np.ndarray) -> Array:
     ``tr(S_i inv(inv(A) + r S_i)) = (d_i - tr(inv(A + Sigma_i+ / r) Sigma_i+ / r)) / r``.
     """
     problem = world.problem
-    information = world.information_of(members)
-    diagonal = np.arange(problem.dimension)
-    unseen = information[:, diagonal, diagonal] <= 0
-    information[:, diagonal, diagonal] += unseen
-    spread = np.linalg.inv(information)
+    spread, unseen = _inverted(world.information_of(members))
     errors = world.traces(spread)
+    diagonal = np.arange(problem.dimension)
     # Of a feature that nobody there sees nothing is known: its variance is beyond all others.
     spread[:, diagonal, diagonal] += unseen * (
         1e9 * np.diagonal(problem.covariance) / world.rates.min()
@@ -456,27 +482,7 @@ def finite_errors(problem: Problem, sizes: ArrayLike) -> Array:
     sizes : array, shape (q,)
         Labelled samples per agent, times its share.
     """
-    n = np.atleast_1d(np.asarray(sizes, dtype=float))
-    world = Consortium(problem, 1.0)
-    m, d = problem.agents, problem.dimension
-    counts = n[:, None] * problem.shares
-    freedom = counts - problem.sizes
-    kept = np.where(freedom > 4, (freedom - 4) / np.maximum(freedom - 2, 1.0), 0.0)
-    rates = kept * counts / problem.unexplained
-    information = (rates @ world.inverses.reshape(m, d * d)).reshape(-1, d, d)
-    diagonal = np.arange(d)
-    unknown = information[:, diagonal, diagonal] <= 0
-    information[:, diagonal, diagonal] += unknown
-    inverted = np.linalg.inv(information)
-    first = world.traces(inverted)
-    middle = np.zeros_like(inverted)
-    for k, (view, local) in enumerate(zip(problem.views, problem.geometry.inverses, strict=True)):
-        weight = (rates[:, k] ** 2 / counts[:, k])[:, None, None]
-        block = local @ inverted[:, view[:, None], view] @ local
-        middle[:, view[:, None], view] += weight * (block + first[:, k, None, None] * local)
-    errors = world.traces(inverted + inverted @ middle @ transpose(inverted))
-    errors[unknown.astype(float) @ problem.mask.T > 0] = np.inf
-    return errors
+    return Consortium(problem, 1.0).finite_errors(np.atleast_1d(np.asarray(sizes, dtype=float)))
 
 
 #: Sizes tried for a wanted error, and how often the gap around the first that suffices is halved.
@@ -498,18 +504,19 @@ def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
     alone = np.where(sizes > 0, sizes + 1 + problem.unexplained * sizes / wanted, 0.0)
     seeing = np.flatnonzero(sizes > 0)
     # No size below the leading order's suffices; some way above it, and above all views, one does.
-    leading = Consortium(problem, 1.0).together / wanted
+    world = Consortium(problem, 1.0)
+    leading = world.together / wanted
     lowest = leading[seeing].min(initial=1.0)
     highest = max(2 * leading.max(), float(((4 * sizes + 20) / problem.shares).max()), 2 * lowest)
-    while (finite_errors(problem, highest)[0, seeing] > wanted).any():
+    while (world.finite_errors(np.array([highest]))[0, seeing] > wanted).any():
         highest *= 2
     grid = np.geomspace(lowest, highest, GRID)
-    errors = finite_errors(problem, grid)
+    errors = world.finite_errors(grid)
     place = np.argmax(errors[:, seeing] <= wanted, axis=0)
     low, high = grid[np.maximum(place - 1, 0)], grid[place]
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        short = finite_errors(problem, middle)[np.arange(seeing.size), seeing] > wanted
+        short = world.finite_errors(middle)[np.arange(seeing.size), seeing] > wanted
         low, high = np.where(short, middle, low), np.where(short, high, middle)
     together = np.zeros(problem.agents)
     together[seeing] = np.minimum(high * problem.shares[seeing], alone[seeing])
