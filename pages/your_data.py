@@ -575,7 +575,7 @@ methods are fitted on the rest of everybody's rows, and an agent's own model is 
 held-out rows, over the error of predicting its mean. Intervals are of the mean over the 20 splits,
 corrected for the rows that splits share (Nadeau and Bengio 2003). An agent gains or loses if the
 interval of COLLAB less least squares alone, on the same splits, is on one side of 0. These
-intervals are rather wide: in simulations they cover 95% to 100%. An agent with fewer than ten rows
+intervals are rather too wide than too narrow. An agent with fewer than ten rows
 gets none, for there they cover far less than they say.
 """
 

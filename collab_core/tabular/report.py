@@ -103,7 +103,7 @@ def html(study: TableStudy, code: str = "") -> str:
 {_table(verdicts)}
 <p>Every agent's rows were dealt into five parts four times over and each part held out once.
 Errors are over that of predicting the agent's mean; intervals are 95%, corrected for rows that
-splits share, and rather wide: in simulations they cover 95% to 100%. {escape(words.filled(study))}
+splits share, and rather too wide than too narrow. {escape(words.filled(study))}
 Agents: {len(study.agents)}; rows: {int(study.rows.sum()):,}; features:
 {len(study.features)} from {len(study.sources)} columns.</p>
 <h2>Who sees what</h2>

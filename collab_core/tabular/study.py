@@ -390,8 +390,8 @@ class TableStudy:
         -------
         DataFrame
             ``agent``, ``rows``, ``alone``, ``together`` (held-out error over that of the mean),
-            ``change``, ``low``, ``high`` (together less alone, 95%; rather wide, for splits share
-            rows: in simulations it covers 95% to 100%), ``verdict``: gains, no
+            ``change``, ``low``, ``high`` (together less alone, 95%; rather too wide than
+            too narrow, for splits share rows), ``verdict``: gains, no
             difference, loses, too few rows (below `FEW_ROWS`, where intervals cover far less than
             they say), alone impossible, not measurable.
         """

@@ -148,7 +148,7 @@ def filled(study: TableStudy) -> str:
         " as if they came by chance and features went together alike in all agents. If what is"
         " missing has to do with the target, or features go together otherwise in some agent,"
         " coefficients, verdicts and the test for another relation are off; intervals are somewhat"
-        " too narrow (90% to 94% in simulations): compare with rows left out."
+        " too narrow, since gaps are not filled anew for them: compare with rows left out."
     )
 
 
