@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import collab_core as cc
-from collab_core.simulate import error_curve, paper_experiment
+from collab_core.runs.simulate import error_curve, paper_experiment
 
 from .timing import duel, milliseconds, seconds, table
 

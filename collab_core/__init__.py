@@ -13,37 +13,19 @@ Examples
 True
 """
 
-from . import (
-    bounds,
-    census,
-    coefficients,
-    covariance,
-    ellipses,
-    estimators,
-    exchange,
-    geometry,
-    landscape,
-    laws,
-    messages,
-    methods,
-    planning,
-    presets,
-    pretending,
-    robustness,
-    sigma,
-    simulate,
-    smooth,
-    tabular,
-    theory,
-    tilt,
-    unlabelled,
-    views,
-    weights,
-    whatif,
-)
-from .moments import Moments
-from .problem import Problem
-from .scenario import Scenario
+from . import bounds, census, exchange, smooth, tabular
+from .answers import ellipses, gaussian_cost, planning, weight_tilt, whatif
+from .bounds import theory, threshold_map, weights
+from .core import geometry, sigma
+from .core.moments import Moments
+from .core.problem import Problem
+from .exchange import messages
+from .methods import estimators
+from .methods import registry as methods
+from .runs import disturbed, simulate, unlabelled
+from .world import coefficients, laws, presets, views
+from .world import spectra as covariance
+from .world.scenario import Scenario
 
 __version__ = "0.1.0"
 
@@ -55,26 +37,26 @@ __all__ = [
     "census",
     "coefficients",
     "covariance",
+    "disturbed",
     "ellipses",
     "estimators",
     "exchange",
+    "gaussian_cost",
     "geometry",
-    "landscape",
     "laws",
     "messages",
     "methods",
     "planning",
     "presets",
-    "pretending",
-    "robustness",
     "sigma",
     "simulate",
     "smooth",
     "tabular",
     "theory",
-    "tilt",
+    "threshold_map",
     "unlabelled",
     "views",
+    "weight_tilt",
     "weights",
     "whatif",
 ]

@@ -11,13 +11,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import collab_core as cc
-from collab_core import ellipses, figures, pretending
-from collab_core.figures.pretending import plus_minus, two_digits
-from collab_core.laws import FeatureLaw, Law, Tails
-from collab_core.pretending import LITTLE
-from collab_core.simulate import ErrorCurve
-from collab_core.trials import Settings
-from collab_core.unlabelled import UnlabelledCurve
+from collab_core import figures
+from collab_core.answers import ellipses
+from collab_core.answers import gaussian_cost as pretending
+from collab_core.answers.gaussian_cost import LITTLE
+from collab_core.figures.gaussian_cost import plus_minus, two_digits
+from collab_core.runs.simulate import ErrorCurve
+from collab_core.runs.trials import Settings
+from collab_core.runs.unlabelled import UnlabelledCurve
+from collab_core.world.laws import FeatureLaw, Law, Tails
 from pages.shared import options, run, state
 from pages.shared.panel import columns, ink, scenario_code, show
 from pages.shared.say import counted_trials, error_box, words
@@ -566,8 +568,8 @@ def show_errors(world: World, table: pd.DataFrame) -> None:
         frame=frame,
         formula=COST_FORMULA,
         code=world.code
-        + f"found = cc.pretending.covariances(problem, law, {world.target!r})\n"
-        + f"frame = cc.pretending.errors(found, problem, {world.target!r})\n"
+        + f"found = cc.gaussian_cost.covariances(problem, law, {world.target!r})\n"
+        + f"frame = cc.gaussian_cost.errors(found, problem, {world.target!r})\n"
         + "frame = frame.sort_values('error', ascending=False, kind='stable', ignore_index=True)\n"
         + "print(frame)\n",
     )  # fmt: skip
@@ -580,7 +582,7 @@ def show_ellipses(world: World, found: dict[str, np.ndarray], table: pd.DataFram
         del chosen["local"]
     code = (
         world.code
-        + f"found = cc.pretending.covariances(problem, law, {world.target!r})\n"
+        + f"found = cc.gaussian_cost.covariances(problem, law, {world.target!r})\n"
         + f"found = {{key: found[key] for key in {list(chosen)}}}\n"
         + f"truth = cc.ellipses.truth(problem, {world.target!r})\n"
     )
@@ -650,7 +652,7 @@ def show_laws(world: World) -> None:
         formula=COST_FORMULA,
         code=world.code
         + f"laws = {laws!r}\n"
-        + f"frame = cc.pretending.by_law(problem, laws, {world.target!r})\nprint(frame)\n",
+        + f"frame = cc.gaussian_cost.by_law(problem, laws, {world.target!r})\nprint(frame)\n",
     )
 
 
@@ -667,7 +669,7 @@ def show_agents(world: World) -> None:
         frame=frame,
         formula=COST_FORMULA,
         code=world.code
-        + "frame = cc.pretending.by_agent(problem, law)\n"
+        + "frame = cc.gaussian_cost.by_agent(problem, law)\n"
         + "frame = frame.sort_values('loss', ascending=False, kind='stable').head(12)\n"
         + "print(frame)\n",
     )  # fmt: skip
@@ -719,7 +721,7 @@ def show_map(world: World, scenario: cc.Scenario, frame: pd.DataFrame, draws: in
     done = int(frame["draws"].max())
     code = (
         scenario_code(scenario)
-        + f"frame = cc.pretending.loss_map(\n    scenario, {list(KURTOSES)},\n"
+        + f"frame = cc.gaussian_cost.loss_map(\n    scenario, {list(KURTOSES)},\n"
         + f"    {list(shares)}, draws={done},\n)\n"
     )
     left, right = columns("law-map", "law-map-common", sizes=[1, 1])

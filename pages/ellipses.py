@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 import collab_core as cc
-from collab_core import ellipses, figures
-from collab_core.simulate import Sample
+from collab_core import figures
+from collab_core.answers import ellipses
+from collab_core.runs.simulate import Sample
 from pages.shared import options, run, state
 from pages.shared.panel import columns, scenario_code, show
 from pages.shared.say import error_box, words
@@ -459,7 +460,7 @@ def many_planes(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
 
 def weights_lab(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
     tilts, shown = pick_tilts(problem)
-    lab = cc.tilt.Tilts(problem)
+    lab = cc.weight_tilt.Tilts(problem)
     natural = tilts * np.log(2)
     loss = lab.loss(natural)
     words(lab_in_words(tilts, loss))
@@ -470,7 +471,7 @@ def weights_lab(scenario: cc.Scenario, problem: cc.Problem, view: View) -> None:
         + "import numpy as np\n\n"
         + "problem = scenario.problem()\n"
         + f"tilts = np.array({tilts.tolist()}) * np.log(2)\n"
-        + "lab = cc.tilt.Tilts(problem)\n"
+        + "lab = cc.weight_tilt.Tilts(problem)\n"
     )
     left, right = columns("lab", "loss", sizes=[1.3, 1])
     with left:
@@ -561,7 +562,7 @@ def tilt_of(agent: int, *, visible: bool) -> float:
 
 def go_steepest(problem: cc.Problem) -> None:
     tilts = np.array([float(options.get(f"tilt{i + 1}", "0")) for i in range(problem.agents)])
-    direction = cc.tilt.Tilts(problem).steepest(tilts * np.log(2))
+    direction = cc.weight_tilt.Tilts(problem).steepest(tilts * np.log(2))
     largest = np.abs(direction).max() or 1.0
     moved = np.clip((tilts + direction / largest).round(1), -MOST_TILT, MOST_TILT)
     for i, tilt in enumerate(moved):

@@ -8,9 +8,9 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.methods import DEFAULT_METHODS
-from collab_core.simulate import ErrorCurve, Sample
-from collab_core.trials import Settings
+from collab_core.methods.registry import DEFAULT_METHODS
+from collab_core.runs.simulate import ErrorCurve, Sample
+from collab_core.runs.trials import Settings
 from pages.shared import options, run
 from pages.shared.panel import columns, scenario_code, show
 from pages.shared.say import error_box, words

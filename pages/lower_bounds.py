@@ -9,7 +9,7 @@ import streamlit as st
 import collab_core as cc
 from collab_core import figures
 from collab_core.bounds import PatternSums
-from collab_core.simulate import Sample
+from collab_core.runs.simulate import Sample
 from pages.shared import options, run, state
 from pages.shared.panel import scenario_code, show
 from pages.shared.say import error_box, words
@@ -236,7 +236,7 @@ def the_map(scenario: cc.Scenario) -> None:
     signal = float(scenario.coefficients @ scenario.covariance @ scenario.coefficients)
 
     def work(report: run.Report, cancel: Event) -> pd.DataFrame:
-        return cc.landscape.threshold_map(
+        return cc.threshold_map.threshold_map(
             scenario, kappas(scenario), SNRS, progress=report, cancel=cancel
         )
 
@@ -287,7 +287,7 @@ def draw_map(
         formula=MAP_FORMULA,
         code=scenario_code(scenario)
         + f"kappas, snrs = {list(kappas(scenario))}, {list(SNRS)}\n"
-        + "frame = cc.landscape.threshold_map(scenario, kappas, snrs)\nprint(frame)\n",
+        + "frame = cc.threshold_map.threshold_map(scenario, kappas, snrs)\nprint(frame)\n",
         clickable=f"map-{st.session_state.get('clicks', 0)}",
     )  # fmt: skip
     cells = found[found[coloured].notna()]
@@ -298,7 +298,7 @@ def draw_map(
 
 
 def go_to(scenario: cc.Scenario, kappa: float, snr: float) -> None:
-    world = cc.landscape.world_at(scenario, kappa, snr)
+    world = cc.threshold_map.world_at(scenario, kappa, snr)
     state.change(spectrum="geometric", condition=kappa, sigma=float(f"{world.sigma:.4g}"))
     options.put("part", "ratio")
     # A new key forgets the selection, so that the same square can be clicked again.

@@ -9,7 +9,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.messages import Message
+from collab_core.exchange.messages import Message
 from pages.shared import options
 from pages.shared.panel import columns, scenario_code, show
 from pages.shared.say import error_box, words

@@ -8,7 +8,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.export import safe_csv
+from collab_core.tabular.export import safe_csv
 from pages.shared import run, state
 from pages.shared.panel import columns, scenario_code, show, wanted
 from pages.shared.say import error_box, words

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from collab_core import figures, planning, robustness
-from collab_core.robustness import DISTURBANCES, BreakEven, Robustness
+from collab_core import figures
+from collab_core.answers import planning
+from collab_core.runs import disturbed as robustness
+from collab_core.runs.disturbed import DISTURBANCES, BreakEven, Robustness
 from pages.shared import options, run, subject
 from pages.shared.panel import columns, show
 from pages.shared.say import error_box, words
@@ -554,7 +556,7 @@ def draw_robust(asked: Subject, found: Robustness) -> None:
         formula=ROBUST_FORMULA,
         code=asked.code
         + limit
-        + "result = cc.robustness.curve(\n"
+        + "result = cc.disturbed.curve(\n"
         + f"    problem, n, {found.trials}, {found.disturbance!r}, {list(found.values)},\n"
         + f"    target={found.target!r}, shifted={found.shifted}, seed={asked.seed},\n)\n"
         + "print(result.break_even)\nframe = result.frame\nprint(frame)\n",

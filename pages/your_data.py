@@ -9,8 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from collab_core import figures, tabular
-from collab_core.export import safe_csv, safe_frame
 from collab_core.tabular import Choice, Table, TableModel, TableStudy, report, words
+from collab_core.tabular.export import safe_csv, safe_frame
 from collab_core.tabular.samples import SAMPLES
 from pages.shared import options, run, state, subject
 from pages.shared.panel import columns, show

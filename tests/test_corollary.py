@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 
 import collab_core as cc
-from collab_core import corollary as module
 from collab_core.bounds import PatternSums, corollary
+from collab_core.bounds import limits as module
 
 from .worlds import assert_psd_order
 
@@ -244,13 +244,13 @@ def test_draws_in_which_nobody_sees_a_feature_are_left_out():
 def test_the_map_is_each_world_by_itself_and_never_below_one():
     scenario = cc.Scenario(d=6, spikes=0, seed=2)
     reports = []
-    frame = cc.landscape.threshold_map(
+    frame = cc.threshold_map.threshold_map(
         scenario, [1.0, 100.0], [0.1, 10.0], progress=lambda share, part: reports.append(share)
     )
     assert reports == [0.25, 0.5, 0.75, 1.0]
     assert (frame["ratio"] >= 1).all()
     for row in frame.itertuples():
-        there = cc.landscape.world_at(scenario, row.kappa, row.snr)
+        there = cc.threshold_map.world_at(scenario, row.kappa, row.snr)
         sums = PatternSums(there.covariance, there.coefficients, there.sigma)
         assert sums.signal_to_noise == pytest.approx(row.snr)
         assert sums.condition_number == pytest.approx(row.kappa, rel=1e-6)
@@ -260,7 +260,7 @@ def test_the_map_is_each_world_by_itself_and_never_below_one():
 
 def test_a_map_without_signal_says_so():
     with pytest.raises(ValueError, match="theta must not be 0"):
-        cc.landscape.threshold_map(cc.Scenario(d=4, spikes=0, theta_scale=0.0), [1.0], [1.0])
+        cc.threshold_map.threshold_map(cc.Scenario(d=4, spikes=0, theta_scale=0.0), [1.0], [1.0])
 
 
 def test_the_chain_is_generalised_eigenvalues():

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
 import collab_core as cc
-from collab_core import ellipses
+from collab_core.answers import ellipses
 
 from .worlds import problems, random_problem, smallest_eigenvalue
 
@@ -160,7 +160,7 @@ def test_wrong_planes_are_refused_with_a_sentence(call, sentence):
 
 @given(problems())
 def test_tilted_covariance_is_that_of_the_weights(problem):
-    lab = cc.tilt.Tilts(problem)
+    lab = cc.weight_tilt.Tilts(problem)
     tilts = np.random.default_rng(0).uniform(-1, 1, problem.agents)
     weights = [
         np.exp(tilts[i]) * problem.geometry.block(i) / problem.unexplained[i]
@@ -176,7 +176,7 @@ def test_tilted_covariance_is_that_of_the_weights(problem):
 
 def test_steepest_is_the_gradient_and_at_the_optimum_the_curvature():
     problem = random_problem(np.random.default_rng(5), m=6)
-    lab = cc.tilt.Tilts(problem)
+    lab = cc.weight_tilt.Tilts(problem)
     rng = np.random.default_rng(0)
     here = rng.uniform(-1, 1, 6)
     step = 1e-5
@@ -198,7 +198,7 @@ def test_the_steepest_direction_does_not_change_with_units():
     directions = []
     for unit in (1e-7, 1.0, 1e6):
         problem = cc.Problem(covariance, unit * np.arange(1, 5), unit, views)
-        lab = cc.tilt.Tilts(problem)
+        lab = cc.weight_tilt.Tilts(problem)
         directions.append((lab.steepest(np.zeros(3)), lab.steepest([1.0, 0.0, 0.0])))
     for best, gradient in directions:
         assert_allclose(best, directions[1][0], atol=1e-6)
@@ -206,12 +206,12 @@ def test_the_steepest_direction_does_not_change_with_units():
 
 
 def test_an_agent_that_sees_nothing_has_nothing_to_tilt():
-    lab = cc.tilt.Tilts(cc.Problem(np.eye(3), [1, 2, 3], 1.0, [[0, 1, 2], []]))
+    lab = cc.weight_tilt.Tilts(cc.Problem(np.eye(3), [1, 2, 3], 1.0, [[0, 1, 2], []]))
     assert (lab.steepest([1.0, 0.0]) == 0).all()
 
 
 def test_a_single_agent_has_nothing_to_tilt():
     problem = cc.Problem(np.eye(2), [1, 2], 1.0, [[0, 1]])
-    lab = cc.tilt.Tilts(problem)
+    lab = cc.weight_tilt.Tilts(problem)
     assert lab.loss([2.0]) == pytest.approx(1)
     assert (lab.steepest([0.0]) == 0).all()

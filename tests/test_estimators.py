@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core import estimators as est
+from collab_core.methods import estimators as est
 
 from .worlds import random_problem, raw_data, raw_moments
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core.exchange import messages_of, server_sums
-from collab_core.messages import Message
+from collab_core.exchange.messages import Message
+from collab_core.exchange.server import messages_of, server_sums
 
 SMALL = cc.Scenario(d=7, m=5, rich=2, rich_size=5, size=3, spikes=2, seed=3)
 

@@ -7,7 +7,7 @@ import pytest
 import collab_core as cc
 from collab_core import figures
 from collab_core.figures.style import cut
-from collab_core.methods import METHODS, WEIGHTINGS
+from collab_core.methods.registry import METHODS, WEIGHTINGS
 
 
 def every_figure():
@@ -29,7 +29,7 @@ def every_figure():
     ratios = sums.curve([0.01, 0.1, 0.5]).frame
     banded = ratios.assign(high_error=0.1)
     draws = ratios[["p", "low", "high"]]
-    cells = cc.landscape.threshold_map(cc.Scenario(d=3, spikes=0), [1.0, 10.0], [0.1, 1.0])
+    cells = cc.threshold_map.threshold_map(cc.Scenario(d=3, spikes=0), [1.0, 10.0], [0.1, 1.0])
     at = {"p_star": sums.p_star, "threshold": 0.2}
     results = cc.census.Study(
         cc.census.CensusSums.load("data/acs2024_moments.npz"),
@@ -45,11 +45,13 @@ def every_figure():
     study = cc.tabular.TableStudy.of(table, cc.tabular.usual_choice(table))
     left = study.residuals(0)
     names = [f"a state with a long name {i}" for i in range(5)]
-    robust = cc.robustness.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
+    robust = cc.disturbed.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
     outliers = {"features": "outliers(4)"}
     paired = cc.simulate.error_curve(problem, [50, 99], 4, ["collab", "collab_oracle"], **outliers)
-    spent = cc.pretending.loss_map(cc.Scenario(d=4, m=3, spikes=0), [-1, 0, 9], [0.1, 0.4], draws=1)
-    laws = cc.pretending.by_law(problem, {"a": "outliers(4)", "b": "gaussian"})
+    spent = cc.gaussian_cost.loss_map(
+        cc.Scenario(d=4, m=3, spikes=0), [-1, 0, 9], [0.1, 0.4], draws=1
+    )
+    laws = cc.gaussian_cost.by_law(problem, {"a": "outliers(4)", "b": "gaussian"})
     unlabelled = cc.unlabelled.curve(problem, 50, [20, 200], 3, **outliers)
     levels = {"collab": unlabelled.gaussian, "collab_oracle": unlabelled.optimal}
     return {
@@ -181,7 +183,7 @@ def test_names_are_cut_for_an_axis_unless_that_makes_them_the_same():
 
 def test_more_disturbance_is_to_the_right():
     problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
-    frame = cc.robustness.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
+    frame = cc.disturbed.curve(problem, 50, 5, "unlabelled", [100, 20], 0).frame
     drawn = figures.advantage(
         frame, axis="samples", title="A finding", falling=True, break_even=(50.0, 60.0, 40.0)
     )

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 import collab_core as cc
-from collab_core.likelihood import Likelihood
+from collab_core.methods.likelihood import Likelihood
 
 from .worlds import random_problem, raw_data, raw_moments
 

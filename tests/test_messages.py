@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core.messages import Message, gather
+from collab_core.exchange.messages import Message, gather
 
 from .worlds import random_problem, raw_moments
 

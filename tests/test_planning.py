@@ -9,7 +9,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core import planning
+from collab_core.answers import planning
 
 from .worlds import problems, random_problem
 

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core import sigma, weights
+from collab_core.bounds import weights
+from collab_core.core import sigma
 
 from .worlds import assert_psd_order, random_problem, raw_data, raw_moments
 

@@ -10,12 +10,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, ttest_rel
 
 import collab_core as cc
-from collab_core import simulate, trials
-from collab_core.draws import Collecting, CollectingModels, Sources, wishart_root
-from collab_core.laws import LAWS, FeatureLaw, square_root
-from collab_core.methods import AGENT_METHODS, METHODS
-from collab_core.simulate import error_curve, error_curves
-from collab_core.trials import Plan, Settings
+from collab_core.methods.registry import AGENT_METHODS, METHODS
+from collab_core.runs import simulate, trials
+from collab_core.runs.draws import Collecting, CollectingModels, Sources, wishart_root
+from collab_core.runs.simulate import error_curve, error_curves
+from collab_core.runs.trials import Plan, Settings
+from collab_core.world.laws import LAWS, FeatureLaw, square_root
 
 from .worlds import random_problem, raw_data, raw_moments
 
@@ -152,7 +152,7 @@ def test_square_root():
 def test_raw_path_with_gaussian_like_law_agrees(monkeypatch):
     """The raw path itself, checked where the truth is known: a mixture of separation 0."""
     problem = random_problem(np.random.default_rng(3), d=3, m=3)
-    monkeypatch.setattr("collab_core.draws.PIECE", 5_000)
+    monkeypatch.setattr("collab_core.runs.draws.PIECE", 5_000)
     raw = error_curve(problem, [8, 30], 1500, ["collab"], features="mixture(0)")
     exact = error_curve(problem, [8, 30], 1500, ["collab"], seed=1)
     for n in (8, 30):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad, linprog, minimize
 
 import collab_core as cc
-from collab_core.estimate import NotEstimableError
+from collab_core.core.estimate import NotEstimableError
 from collab_core.smooth import (
     LOGISTIC,
     SQUARED,

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core import bounds, estimators
+from collab_core.bounds import covariances as bounds
+from collab_core.methods import estimators
 
 from .worlds import random_problem, raw_moments
 

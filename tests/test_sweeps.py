@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 import collab_core as cc
-from collab_core.methods import AGENT_METHODS, DEFAULT_METHODS
-from collab_core.simulate import coverage, error_curves
+from collab_core.methods.registry import AGENT_METHODS, DEFAULT_METHODS
+from collab_core.runs.simulate import coverage, error_curves
 
 from .worlds import random_problem
 

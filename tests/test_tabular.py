@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import collab_core as cc
-from collab_core import census, sigma, tabular
+from collab_core import census, tabular
 from collab_core.census.questions import QUESTIONS, STATES
 from collab_core.census.records import Layout
-from collab_core.export import safe_csv, safe_frame
+from collab_core.core import sigma
 from collab_core.tabular import (
     Choice,
     Source,
@@ -34,6 +34,7 @@ from collab_core.tabular import (
     report,
     words,
 )
+from collab_core.tabular.export import safe_csv, safe_frame
 from collab_core.tabular.samples import SAMPLES, clinics
 from collab_core.tabular.values import to_numbers
 

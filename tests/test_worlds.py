@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core import coefficients, covariance, views
-from collab_core.scenario import MISSINGNESS, SPECTRA, THETAS
+from collab_core.world import coefficients, views
+from collab_core.world import spectra as covariance
+from collab_core.world.scenario import MISSINGNESS, SPECTRA, THETAS
 
 
 def rng():

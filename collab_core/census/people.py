@@ -12,11 +12,11 @@ from threading import Event
 
 import numpy as np
 
-from .. import estimators
-from .._checks import Array, whole
-from ..estimate import NotEstimableError
-from ..laws import EmpiricalLaw
-from ..moments import Moments
+from .._base.checks import Array, whole
+from ..core.estimate import NotEstimableError
+from ..core.moments import Moments
+from ..methods import estimators
+from ..world.laws import EmpiricalLaw
 from .records import layout_of, read, state_name
 from .study import Study
 from .sums import TEST_EVERY, CensusSums, Collector

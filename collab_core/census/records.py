@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._checks import Array
+from .._base.checks import Array
 from .questions import QUESTIONS, STATES, TARGET
 
 #: Rows read at a time: some 30 MB of the columns that are kept.

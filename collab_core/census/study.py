@@ -17,16 +17,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from .. import bounds, estimators, theory
-from .._blas import single_threaded_blas
-from .._checks import Array, choice, whole
-from ..draws import wishart_root
-from ..estimate import Estimate, NotEstimableError
-from ..geometry import Geometry
-from ..moments import LocalFit, Moments
-from ..problem import Problem
-from ..simulate import mean_interval
-from ..views import ViewsLike, hub
+from .._base.blas import single_threaded_blas
+from .._base.checks import Array, choice, whole
+from ..bounds import covariances as bounds
+from ..bounds import theory
+from ..core.estimate import Estimate, NotEstimableError
+from ..core.geometry import Geometry
+from ..core.moments import LocalFit, Moments
+from ..core.problem import Problem
+from ..methods import estimators
+from ..runs.draws import wishart_root
+from ..runs.simulate import mean_interval
+from ..world.views import ViewsLike, hub
 from .questions import PAPER_MISSING, QUESTIONS, question_of
 from .sums import TEST, TRAIN, CensusSums
 

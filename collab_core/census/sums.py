@@ -16,7 +16,7 @@ from threading import Event
 
 import numpy as np
 
-from .._checks import Array
+from .._base.checks import Array
 from .questions import QUESTIONS, TARGET, question_of, text_of
 from .records import CHUNK_ROWS, Layout, Records, layout_of, read, state_name
 

@@ -7,13 +7,9 @@ that took most of a redraw; a test validates every one of them.
 """
 
 from .bounds import chain, loss_along, ratio_against_p, threshold_map
-from .census import (
-    coefficient_intervals,
-    errors_on_people,
-    falls_by_question,
-    states_measured,
-)
+from .census import coefficient_intervals, errors_on_people, falls_by_question, states_measured
 from .clouds import estimate_clouds
+from .disturbed import advantage
 from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
 from .errors import (
     bytes_lines,
@@ -24,8 +20,7 @@ from .errors import (
     rise_by_agent,
     worth_by_agent,
 )
-from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
-from .pretending import (
+from .gaussian_cost import (
     beyond_axis,
     loss_heatmap,
     losses_by_law,
@@ -33,8 +28,8 @@ from .pretending import (
     unlabelled_errors,
     weighting_errors,
 )
+from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
 from .probabilities import measure_curve, reliability
-from .robustness import advantage
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
 from .tables import held_out_errors, normal_quantiles, residuals
 from .world import (

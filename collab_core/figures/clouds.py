@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ..simulate import Sample
+from ..runs.simulate import Sample
 from .style import PALETTE, Trace, figure, label, player
 
 

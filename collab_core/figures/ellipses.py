@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..ellipses import Plane, coordinates, outline
+from ..answers.ellipses import Plane, coordinates, outline
 from .style import PALETTE, Trace, figure, label, player
 
 #: A legend below the plot, where many names have room.

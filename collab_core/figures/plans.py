@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from .._checks import Array
+from .._base.checks import Array
 from .style import PALETTE, Trace, cut, faint, feature_names, figure, log_axis, tick_step
 
 #: From almost the page's own colour, light or dark, to the blue of COLLAB.

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from ..methods import METHODS, WEIGHTINGS
+from ..methods.registry import METHODS, WEIGHTINGS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from .._checks import Array
+from .._base.checks import Array
 
 
 @dataclass(frozen=True)

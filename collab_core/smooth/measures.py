@@ -15,8 +15,8 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import t as student
 
-from .._checks import Array, choice
-from ..simulate import mean_interval
+from .._base.checks import Array, choice
+from ..runs.simulate import mean_interval
 from .losses import LOGISTIC
 
 #: Equally wide bins of the predicted probability.

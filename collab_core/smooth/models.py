@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 
-from .._checks import Array, agent_index, choice, finite_array, positive
-from ..estimate import NotEstimableError
-from ..geometry import Geometry
-from ..views import ViewsLike, unseen_features
+from .._base.checks import Array, agent_index, choice, finite_array, positive
+from ..core.estimate import NotEstimableError
+from ..core.geometry import Geometry
+from ..world.views import ViewsLike, unseen_features
 from .losses import LOGISTIC, Loss
 from .solver import STEPS, Block, local_coefficients, minimise, settle
 

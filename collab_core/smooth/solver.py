@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.optimize import minimize as scipy_minimize
 
-from .._checks import Array
-from .._linalg import RANK_TOLERANCE, matvec, solve, transpose
+from .._base.checks import Array
+from .._base.linalg import RANK_TOLERANCE, matvec, solve, transpose
 from .losses import Loss
 
 #: ``E s(eta + v z) ~ s(eta / sqrt(1 + c v^2))``, s the logistic function and z standard normal:

@@ -16,12 +16,12 @@ from threading import Event
 
 import numpy as np
 
-from .._blas import single_threaded_blas
-from .._checks import Array, choice, whole
+from .._base.blas import single_threaded_blas
+from .._base.checks import Array, choice, whole
 from ..census.people import People
 from ..census.study import Study
-from ..chunks import HasSubmit, run_chunks
-from ..estimate import NotEstimableError
+from ..core.estimate import NotEstimableError
+from ..runs.chunks import HasSubmit, run_chunks
 from .measures import Curve, Part, Trouble, gathered
 from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant
 from .solver import CancelledError, cancelled_by, check_cancelled

@@ -15,13 +15,13 @@ from threading import Event
 import numpy as np
 import pandas as pd
 
-from .._blas import single_threaded_blas
-from .._checks import Array, choice, finite_array, whole
-from ..chunks import HasSubmit, run_chunks
-from ..estimate import NotEstimableError
-from ..laws import square_root
-from ..problem import Problem
-from ..theory import Target
+from .._base.blas import single_threaded_blas
+from .._base.checks import Array, choice, finite_array, whole
+from ..bounds.theory import Target
+from ..core.estimate import NotEstimableError
+from ..core.problem import Problem
+from ..runs.chunks import HasSubmit, run_chunks
+from ..world.laws import square_root
 from .losses import LOGISTIC
 from .measures import Curve, Part, Trouble, gathered, measured
 from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array, Indices, choice, fraction, whole
-from ..sigma import completed, steadied
+from .._base.checks import Array, Indices, choice, fraction, whole
+from ..core.sigma import completed, steadied
 from .profile import MOST_AGENTS, Table, file_names, natural, part
 from .reading import FILE, counted, listed
 from .values import WORDS, Texts, to_numbers, to_texts

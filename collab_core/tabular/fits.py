@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import estimators
-from .._checks import Array, Indices
-from .._linalg import solve
-from ..estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
-from ..geometry import Geometry
-from ..moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
+from .._base.checks import Array, Indices
+from .._base.linalg import solve
+from ..core.estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
+from ..core.geometry import Geometry
+from ..core.moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
+from ..methods import estimators
 from .design import Filled
 from .reading import listed
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .._checks import Array, Indices
-from ..moments import CONSTANT
+from .._base.checks import Array, Indices
+from ..core.moments import CONSTANT
 from .design import Survey
 from .reading import listed
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._checks import Array
+from .._base.checks import Array
 from .design import OTHER, Feature, conditional_slopes
 from .profile import Table, file_names
 from .reading import FILE

@@ -12,16 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .reading import (
-    FILE,
-    MOST_BYTES,
-    Layout,
-    Source,
-    batches,
-    counted,
-    examine,
-    listed,
-)
+from .reading import FILE, MOST_BYTES, Layout, Source, batches, counted, examine, listed
 from .values import DECIMAL, LARGEST, POINTS, THOUSANDS, WORDS, sign_of, to_numbers, to_texts
 
 #: A column with more different texts than this is no category.

@@ -18,25 +18,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from .. import sigma as sigma_module
-from .._blas import single_threaded_blas
-from .._checks import Array, Indices, agent_index
-from ..estimate import Estimate
-from ..geometry import Geometry
-from ..moments import Moments
-from ..problem import Problem
-from ..weights import noise_variance
-from .design import (
-    FIT_STACKS,
-    FOLDS,
-    Choice,
-    Feature,
-    Filled,
-    Survey,
-    TableSums,
-    add_up,
-    survey,
-)
+from .._base.blas import single_threaded_blas
+from .._base.checks import Array, Indices, agent_index
+from ..bounds.weights import noise_variance
+from ..core import sigma as sigma_module
+from ..core.estimate import Estimate
+from ..core.geometry import Geometry
+from ..core.moments import Moments
+from ..core.problem import Problem
+from .design import FIT_STACKS, FOLDS, Choice, Feature, Filled, Survey, TableSums, add_up, survey
 from .fits import Fits, at_least_one
 from .independent import independent
 from .profile import Table

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Array
+from .._base.checks import Array
 
 #: How people write that there is nothing, whatever the column.
 GAPS = ("", "NaN", "nan", "-nan", "<NA>", "#N/A", "#NA", "NULL", "Null", "null",

@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import numpy as np
 import streamlit as st
 
-from collab_core.scenario import FIELDS, LIMITED_BY, Field, Scenario
+from collab_core.world.scenario import FIELDS, LIMITED_BY, Field, Scenario
 
 from . import state
 from .panel import FIGURES, shown

@@ -11,8 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from collab_core.export import safe_csv
-from collab_core.scenario import Scenario
+from collab_core.tabular.export import safe_csv
+from collab_core.world.scenario import Scenario
 
 from . import state
 

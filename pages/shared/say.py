@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from collab_core.export import harmless
+from collab_core.tabular.export import harmless
 
 from . import state
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
-from collab_core.problem import Problem
-from collab_core.scenario import Scenario
+from collab_core.core.problem import Problem
+from collab_core.world.scenario import Scenario
 
 from . import controls, options, panel, run, state
 from .say import error_box, literal, words

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from collab_core.scenario import FIELDS, Scenario
+from collab_core.world.scenario import FIELDS, Scenario
 
 
 @dataclass(frozen=True)

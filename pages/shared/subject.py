@@ -16,9 +16,9 @@ import streamlit as st
 
 from collab_core import census
 from collab_core.census import CensusSums, Choice, Study
+from collab_core.core.problem import Problem
 from collab_core.figures import feature_names
-from collab_core.problem import Problem
-from collab_core.scenario import Scenario
+from collab_core.world.scenario import Scenario
 
 from . import options
 from .panel import scenario_code

@@ -153,7 +153,7 @@ def test_the_lab_tilts_and_finds_the_steepest_loss():
     assert "Every weight is optimal" in said(app)
     next(s for s in app.slider if s.label == "Agent 2").set_value(2.0).run()
     assert param(app, "tilt2") == "2"
-    lab = cc.tilt.Tilts(SMALL.problem())
+    lab = cc.weight_tilt.Tilts(SMALL.problem())
     loss = lab.loss(np.array([0, 2, 0, 0]) * np.log(2))
     assert f"cost {loss - 1:.2%} more error" in said(app)
     next(b for b in app.button if b.label == "Back to optimal").click().run()

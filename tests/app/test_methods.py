@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import collab_core as cc
-from collab_core.messages import Message
+from collab_core.exchange.messages import Message
 
 from .apps import (
     ODD_WORLDS,

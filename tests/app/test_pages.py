@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
+from collab_core.world.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
 from pages.shared import run, state
 
 from .apps import (

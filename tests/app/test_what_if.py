@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import collab_core as cc
-from collab_core import planning
+from collab_core.answers import planning
 from pages.shared.subject import Subject
 
 from .apps import (
@@ -110,7 +110,7 @@ def test_the_break_even_is_said_and_marked():
     problem = SMALL.problem()
     world = planning.Consortium(problem, 1000)
     usual = int((world.alone / world.together).argmax())
-    result = cc.robustness.curve(problem, 1000, 50, "perturbed", target=usual, seed=SMALL.seed)
+    result = cc.disturbed.curve(problem, 1000, 50, "perturbed", target=usual, seed=SMALL.seed)
     even = result.break_even
     assert even.kind == "inside"
     assert f"until Σ is wrong by more than ε = {even.value:.3g}" in said(app)

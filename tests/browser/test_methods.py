@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import collab_core as cc
-from collab_core.messages import Message
+from collab_core.exchange.messages import Message
 
 from .screen import SMALL, address, figures, numbers, settled, slider
 

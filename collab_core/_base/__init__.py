@@ -1,0 +1,1 @@
+"""What everything rests on: checks of arguments, linear algebra, threads of BLAS."""

@@ -1,0 +1,1 @@
+"""Closed-form answers about a world."""

@@ -1,0 +1,1 @@
+"""What every method works on: geometry, problems, moments, estimates, covariances."""

@@ -1,0 +1,1 @@
+"""Simulation: draws, chunks, plans, and the curves that come out."""

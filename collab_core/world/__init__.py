@@ -1,0 +1,1 @@
+"""Worlds: covariance spectra, views, coefficients, laws of features, and scenarios of them."""
