@@ -9,6 +9,7 @@ import streamlit as st
 import collab_core as cc
 from collab_core import figures
 from collab_core.tabular.export import safe_csv
+from collab_core.world.scenario import MOST_AGENTS
 from pages.shared import run, state
 from pages.shared.panel import columns, scenario_code, show, wanted
 from pages.shared.say import error_box, words
@@ -208,7 +209,7 @@ def add_agent() -> None:
     new = np.zeros(scenario.d, dtype=bool)
     new[scenario.unseen] = True
     new[(scenario.unseen[0] + 1) % scenario.d] = True
-    most = cc.scenario.MOST_AGENTS
+    most = MOST_AGENTS
     rows = np.vstack([mask, new]) if scenario.m < most else np.vstack([mask[:-1], mask[-1] | new])
     state.replace_scenario(scenario.with_views(rows))
 

@@ -11,7 +11,7 @@ import streamlit as st
 from collab_core.world.scenario import FIELDS, LIMITED_BY, Field, Scenario
 
 from . import state
-from .panel import FIGURES, shown
+from .figure import shown
 
 #: Names for people.
 WORDS = {
@@ -163,7 +163,7 @@ def _share() -> None:
     st.code(link(), language=None, wrap_lines=True)
     st.markdown("**For a class**: one figure, and only the controls you pick.")
     figure = st.selectbox(
-        "Figure", ["all", *shown()], format_func=lambda key: FIGURES.get(key, "All")
+        "Figure", ["all", *shown()], format_func=lambda key: shown().get(key, "All")
     )
     names = [name for name in state.scenario().active if name != "mask"]
     picked = st.multiselect("Controls", names, format_func=lambda name: FIELDS[name].label)

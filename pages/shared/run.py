@@ -9,13 +9,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from . import state
-from .panel import as_part
+from .figure import as_part
 from .say import error_box
+from .script import Call
+
+T = TypeVar("T")
 
 #: Seconds that a page waits for a run's first report before it draws nothing in its place.
 FIRST_REPORT = 0.4
@@ -79,6 +82,27 @@ def cancel_others() -> None:
         if slot not in drawn and job is not None:
             job.cancel.set()
             st.session_state[slot] = None
+
+
+def of_call(
+    key: str,
+    call: Call[T],
+    draw: Callable[[T, bool], None],
+    *,
+    label: str,
+    help: str,
+    auto: bool = False,
+    below: bool = False,
+) -> None:
+    """Draw the panel of a planned call (see `script`): its text says when it is out of date.
+
+    Parameters as in `panel`.
+    """
+
+    def work(report: Report, cancel: Event) -> T:
+        return call(progress=report, cancel=cancel)
+
+    panel(key, call.text, work, draw, label=label, help=help, auto=auto, below=below)
 
 
 def panel(

@@ -11,7 +11,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from collab_core.core.problem import Problem
 from collab_core.world.scenario import Scenario
 
-from . import controls, options, panel, run, state
+from . import controls, figure, options, run, state
 from .say import error_box, literal, words
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
@@ -70,7 +70,7 @@ def page(*, start: bool = False, world: bool | Callable[[], bool] = True) -> Ite
         st.info("Put right: " + literal(" ".join(state.notices())))
     if not start and asked.controls:
         controls.above(asked.controls)
-    panel.shown().clear()
+    figure.shown().clear()
     run.begin()
     yield state.scenario()
     run.cancel_others()

@@ -90,17 +90,17 @@ def snippets(app: AppTest) -> list[str]:
 
 def csv_frames(monkeypatch) -> dict[str, pd.DataFrame]:
     """What the pages hand to their figure panels, by key."""
-    from pages.shared import panel
+    from pages.shared import figure
 
     frames = {}
-    original = panel._beside
+    original = figure._beside
 
     def spy(key, frame, formula, code):
         frames[key] = (frame, code)
         assert formula.strip()
         original(key, frame, formula, code)
 
-    monkeypatch.setattr(panel, "_beside", spy)
+    monkeypatch.setattr(figure, "_beside", spy)
     return frames
 
 
