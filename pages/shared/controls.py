@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import numpy as np
@@ -98,7 +99,12 @@ def control(name: str) -> None:
     """Draw the control of one field."""
     field, world = FIELDS[name], state.scenario()
     key, value = f"control-{name}", getattr(world, name)
-    shared = {"key": key, "help": field.help or None, "on_change": _changed, "args": (name,)}
+    shared: dict[str, Any] = {
+        "key": key,
+        "help": field.help or None,
+        "on_change": _changed,
+        "args": (name,),
+    }
     if name in LOG_SCALES:
         state.hold(key, value)
         scale = sorted({*LOG_SCALES[name], value})
@@ -121,7 +127,7 @@ def control(name: str) -> None:
         _slider(name, field, world, shared)
 
 
-def _slider(name: str, field: Field, world: Scenario, shared: dict) -> None:
+def _slider(name: str, field: Field, world: Scenario, shared: dict[str, Any]) -> None:
     kind = int if field.kind == "whole" else float
     low, high = kind(field.low), kind(_highest(name, field, world))
     if high <= low:
@@ -184,7 +190,7 @@ def link(extra: dict[str, str] | None = None) -> str:
     return urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
 
 
-def _as_text(field: Field, value: tuple) -> str:
+def _as_text(field: Field, value: tuple[Any, ...]) -> str:
     if field.kind == "numbers":
         return ", ".join(f"{number:g}" for number in value)
     return "\n".join(", ".join(f"{number:g}" for number in row) for row in value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -83,7 +84,7 @@ def show(
     formula: str,
     code: str,
     clickable: str | None = None,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Draw a figure, and under it its data, formula and code."""
     return draw(figure, key, FIGURES.get(key, "All"), alt, frame, formula, code, clickable)
 

@@ -94,7 +94,7 @@ def of_call(
     auto: bool = False,
     below: bool = False,
 ) -> None:
-    """Draw the panel of a planned call (see `script`): its text says when it is out of date.
+    """Draw the panel of a planned call (see `script`): its key says when it is out of date.
 
     Parameters as in `panel`.
     """
@@ -102,7 +102,7 @@ def of_call(
     def work(report: Report, cancel: Event) -> T:
         return call(progress=report, cancel=cancel)
 
-    panel(key, call.text, work, draw, label=label, help=help, auto=auto, below=below)
+    panel(key, call.key, work, draw, label=label, help=help, auto=auto, below=below)
 
 
 def panel(

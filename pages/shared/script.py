@@ -45,12 +45,15 @@ class Call(Generic[T]):
     line : str
         The call itself.
     text : str
-        All lines up to and with this one: what the value depends on.
+        All lines up to and with this one.
+    key : str
+        What the value depends on: those lines, and the data that they only name.
     """
 
     name: str
     line: str
     text: str
+    key: str
     function: Callable[..., T]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -100,7 +103,8 @@ class Script:
     ) -> Call[T]:
         """Write a call down without running it. `done` adds its line once there is a value."""
         line = self._line(name, function, args, kwargs)
-        return Call(name, line, self._text_with(line), function, args, kwargs)
+        text = self._text_with(line)
+        return Call(name, line, text, self._salt + text, function, args, kwargs)
 
     def done(self, call: Call[T], value: T) -> T:
         """Add the line of a planned call, with the value that it had."""
@@ -110,7 +114,7 @@ class Script:
     def run(self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a call of the library, or take its value from an earlier run of the same lines."""
         call = self.plan(name, function, *args, **kwargs)
-        return self.done(call, cast(T, _value(self._salt + call.text, call)))
+        return self.done(call, cast(T, _value(call.key, call)))
 
     def read(self, name: str, owner: object, attribute: str) -> Any:
         """``name = owner.attribute`` of something that has a name already."""
@@ -180,8 +184,8 @@ class Script:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)
-def _value(text: str, _call: Call[Any]) -> Any:
-    """The value of the last line of a text; the call itself is not part of the key."""
+def _value(key: str, _call: Call[Any]) -> Any:
+    """The value of a call; the call itself is not part of what it is kept by."""
     return _call()
 
 
@@ -203,9 +207,10 @@ def _path(thing: Any) -> str:
     path = _public().get(id(thing))
     if path is not None:
         return path
+    name: str = thing.__name__
     for short, module in (("pd", pd), ("np", np)):
-        if getattr(module, thing.__name__, None) is thing:
-            return f"{short}.{thing.__name__}"
+        if getattr(module, name, None) is thing:
+            return f"{short}.{name}"
     raise ValueError(f"{thing.__module__}.{thing.__qualname__} is no public name of collab_core")
 
 
