@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,20 +12,9 @@ import streamlit as st
 from collab_core.tabular.export import safe_csv
 
 from . import state
-from .script import Script
+from .script import Script, as_part, is_part
 
-#: Whether what is drawn just now is a part of what its code computes: a run under way or stopped.
-_partial: ContextVar[bool] = ContextVar("partial", default=False)
-
-
-@contextmanager
-def as_part(partial: bool) -> Iterator[None]:
-    """Draw figures of a result that is whole, or only a part of it."""
-    token = _partial.set(partial)
-    try:
-        yield
-    finally:
-        _partial.reset(token)
+__all__ = ["as_part", "columns", "draw", "ink", "show", "shown", "wanted"]
 
 
 def shown() -> dict[str, str]:
@@ -144,5 +131,5 @@ def _beside(key: str, frame: pd.DataFrame, formula: str, code: str) -> None:
         with st.popover("Formula and code", type="tertiary", key=f"formula-{key}"):
             whole = "These lines print the figure's numbers:"
             part = "These lines print the numbers of the whole run; the figure shows a part of it:"
-            st.markdown(f"{formula}\n\n{part if _partial.get() else whole}")
+            st.markdown(f"{formula}\n\n{part if is_part() else whole}")
             st.code(code, language="python")

@@ -8,36 +8,38 @@ the link decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import streamlit as st
 
 from . import state
 
+T = TypeVar("T")
+
 
 def pick(
     name: str,
     label: str,
-    choices: Sequence[Any],
-    default: Any,
+    choices: Sequence[T],
+    default: T,
     *,
     widget: Callable[..., Any] = st.selectbox,
-    words: Callable[[Any], str] = str,
+    words: Callable[[T], str] = str,
     help: str | None = None,
     disabled: bool = False,
     **extra: Any,
-) -> Any:
+) -> T:
     """One of several choices, by `st.selectbox`, `st.select_slider` or `st.segmented_control`."""
     if widget is st.segmented_control:
         extra["required"] = True
 
-    def read(text: str) -> Any:
+    def read(text: str) -> T:
         for choice in choices:
             if str(choice) == text:
                 return choice
         raise ValueError(f"{text[:20]!r} is not one of the choices")
 
-    def draw(key: str, value: Any, changed: Callable[[], None]) -> None:
+    def draw(key: str, value: T, changed: Callable[[], None]) -> None:
         begin: dict[Any, dict[str, Any]] = {
             st.selectbox: {"index": list(choices).index(value)},
             st.select_slider: {"value": value},
@@ -68,7 +70,7 @@ def several(
     choices: Sequence[str],
     default: Sequence[str],
     *,
-    words: Callable[[Any], str] = str,
+    words: Callable[[str], str] = str,
     most: int | None = None,
 ) -> list[str]:
     """Any number of choices."""
@@ -103,6 +105,21 @@ def switch(name: str, label: str, default: bool = False, *, help: str | None = N
     return _option(name, label, default, lambda value: str(int(value)), read, draw)
 
 
+@overload
+def number(
+    name: str,
+    label: str,
+    low: int,
+    high: int,
+    default: int,
+    *,
+    step: int = 1,
+    help: str | None = None,
+    visible: bool = True,
+) -> int: ...
+
+
+@overload
 def number(
     name: str,
     label: str,
@@ -113,7 +130,20 @@ def number(
     step: float = 1,
     help: str | None = None,
     visible: bool = True,
-) -> Any:
+) -> float: ...
+
+
+def number(
+    name: str,
+    label: str,
+    low: float,
+    high: float,
+    default: float,
+    *,
+    step: float = 1,
+    help: str | None = None,
+    visible: bool = True,
+) -> float:
     """A number on a slider, whole if its limits are; read but not drawn where not visible."""
     kind = int if all(isinstance(v, int) for v in (low, high, default, step)) else float
 
@@ -160,12 +190,12 @@ def put(name: str, text: str) -> None:
 def _option(
     name: str,
     label: str,
-    default: Any,
-    to_text: Callable[[Any], str],
-    read: Callable[[str], Any],
-    draw: Callable[[str, Any, Callable[[], None]], None] | None,
-    words: Callable[[Any], str] | None = None,
-) -> Any:
+    default: T,
+    to_text: Callable[[T], str],
+    read: Callable[[str], T],
+    draw: Callable[[str, T, Callable[[], None]], None] | None,
+    words: Callable[[T], str] | None = None,
+) -> T:
     value = default
     if name in state.options():
         try:

@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from . import state
-from .figure import as_part
 from .say import error_box
-from .script import Call
+from .script import Call, as_part
 
 T = TypeVar("T")
 
@@ -54,6 +53,11 @@ class Job:
     def running(self) -> bool:
         """Whether it is still at work."""
         return not self.future.done()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it ended, or is about to, before all was done."""
+        return self.cancel.is_set() or (not self.running and self.future.exception() is not None)
 
     @property
     def result(self) -> Any:
@@ -170,7 +174,7 @@ def panel(
         found = current.partial if running else current.result
         if found is not None:
             try:
-                with as_part(running or current.cancel.is_set()):
+                with as_part(running or current.stopped):
                     draw(found, not running)
             except (ValueError, ArithmeticError) as reason:
                 error_box(f"This cannot be drawn: {reason}.")

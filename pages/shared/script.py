@@ -8,11 +8,16 @@ once as a string, and no page has caches of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
+from inspect import signature
 from types import ModuleType
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -32,6 +37,24 @@ UNWRITTEN = ("progress", "cancel", "executor")
 
 #: Modules that lines may name besides the library, with the line that imports them.
 IMPORTS = {"np": "import numpy as np", "pd": "import pandas as pd"}
+
+#: Whether values that are handed in just now are a part of what their lines compute.
+_partial: ContextVar[bool] = ContextVar("partial", default=False)
+
+
+@contextmanager
+def as_part(partial: bool) -> Iterator[None]:
+    """Go on from a result that is whole, or only a part of it: of a run under way or stopped."""
+    token = _partial.set(partial)
+    try:
+        yield
+    finally:
+        _partial.reset(token)
+
+
+def is_part() -> bool:
+    """Whether what is drawn just now is a part of what its code computes."""
+    return _partial.get()
 
 
 @dataclass(frozen=True)
@@ -60,7 +83,10 @@ class Call(Generic[T]):
 
     def __call__(self, **how: Any) -> T:
         """Run it, with ``progress``, ``cancel`` or ``executor`` where the function takes them."""
-        return self.function(*self.args, **self.kwargs, **how)
+        taken = signature(self.function).parameters
+        return self.function(
+            *self.args, **self.kwargs, **{name: how[name] for name in how if name in taken}
+        )
 
 
 class Script:
@@ -78,19 +104,20 @@ class Script:
         self._known: dict[int, tuple[str, Any]] = {}
         self._last: Any = None
         self._shown = ""
+        self._part = False
 
     @classmethod
     def of(cls, scenario: Scenario) -> Script:
         """Begin with a world; its defaults are left out."""
         script = cls()
-        script.given("scenario", scenario, f"scenario = {_written(scenario, script._name_of)}")
+        script.given("scenario", scenario, _made("scenario", scenario, script._name_of))
         return script
 
     def branch(self) -> Script:
         """A copy that goes its own way: what two figures share is written (and run) once."""
         other = Script(self._salt)
         other._lines, other._known = list(self._lines), dict(self._known)
-        other._last, other._shown = self._last, self._shown
+        other._last, other._shown, other._part = self._last, self._shown, self._part
         return other
 
     def given(self, name: str, value: T, line: str) -> T:
@@ -107,14 +134,21 @@ class Script:
         return Call(name, line, text, self._salt + text, function, args, kwargs)
 
     def done(self, call: Call[T], value: T) -> T:
-        """Add the line of a planned call, with the value that it had."""
+        """Add the line of a planned call, with the value that it had.
+
+        Of a run under way or stopped (`as_part`) that is not yet what the line says: nothing that
+        follows from it is kept.
+        """
+        self._part = self._part or is_part()
         self._lines.append(call.line)
         return self._keep(call.name, value)
 
     def run(self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a call of the library, or take its value from an earlier run of the same lines."""
         call = self.plan(name, function, *args, **kwargs)
-        return self.done(call, cast(T, _value(call.key, call)))
+        value = call() if self._part else cast(T, _value(call.key, call))
+        self._lines.append(call.line)
+        return self._keep(name, value)
 
     def read(self, name: str, owner: object, attribute: str) -> Any:
         """``name = owner.attribute`` of something that has a name already."""
@@ -124,9 +158,16 @@ class Script:
             value = getattr(value, part)
         return self._keep(name, value)
 
+    @overload
+    def item(self, name: str, owner: Mapping[Any, T], key: object) -> T: ...
+
+    @overload
+    def item(self, name: str, owner: Any, key: object) -> Any: ...
+
     def item(self, name: str, owner: Any, key: object) -> Any:
         """``name = owner[key]`` of something that has a name already."""
-        self._lines.append(f"{name} = {self._name_of_known(owner)}[{key!r}]")
+        at = _written(key, self._name_of)
+        self._lines.append(f"{name} = {self._name_of_known(owner)}[{at}]")
         return self._keep(name, owner[key])
 
     @property
@@ -140,6 +181,8 @@ class Script:
         return f"{self._text_with()}print({self._shown})\n"
 
     def _keep(self, name: str, value: T) -> T:
+        # A name means its latest value; what it meant before has none any more.
+        self._known = {key: held for key, held in self._known.items() if held[0] != name}
         if not isinstance(value, str | int | float | bool | type(None)):
             self._known[id(value)] = (name, value)
         self._last, self._shown = value, name
@@ -169,17 +212,13 @@ class Script:
             for key, value in kwargs.items()
             if key not in UNWRITTEN
         ]
-        line = f"{name} = {called}({', '.join(parts)})"
-        if len(line) > WIDTH:
-            inside = "".join(f"    {part},\n" for part in parts)
-            line = f"{name} = {called}(\n{inside})"
-        return line
+        return _assigned(name, called, parts)
 
     def _text_with(self, *more: str) -> str:
         lines = [*self._lines, *more]
         body = "\n".join(lines)
         imports = ["import collab_core as cc"]
-        imports += [line for short, line in IMPORTS.items() if f"{short}." in body]
+        imports += [line for short, line in IMPORTS.items() if re.search(rf"\b{short}\.", body)]
         return "\n".join([*imports, "", *lines, ""])
 
 
@@ -207,32 +246,47 @@ def _path(thing: Any) -> str:
     path = _public().get(id(thing))
     if path is not None:
         return path
-    name: str = thing.__name__
-    for short, module in (("pd", pd), ("np", np)):
+    name = getattr(thing, "__qualname__", repr(thing))
+    modules: dict[str, Any] = {"pd": pd, "np": np}
+    for short, module in modules.items():
         if getattr(module, name, None) is thing:
             return f"{short}.{name}"
-    raise ValueError(f"{thing.__module__}.{thing.__qualname__} is no public name of collab_core")
+    raise ValueError(f"{thing.__module__}.{name} is no public name of collab_core")
 
 
 @cache
 def _public() -> dict[int, str]:
-    """Public names of the library by identity, the shortest of each."""
-    found: dict[int, str] = {}
+    """Public names of the library by identity: the shortest, and of those where it is at home."""
+    found: dict[int, tuple[tuple[int, bool], str]] = {}
     level: list[tuple[str, Any]] = [("cc", cc)]
-    for _ in range(3):
+    for depth in range(3):
         deeper = []
         for path, module in level:
-            for name in getattr(module, "__all__", None) or dir(module):
+            exported = getattr(module, "__all__", None)
+            for name in exported or dir(module):
+                thing = getattr(module, name)
+                home = getattr(thing, "__module__", None) or ""
                 if name.startswith("_"):
                     continue
-                thing = getattr(module, name)
                 if isinstance(thing, ModuleType):
                     if thing.__name__.startswith("collab_core"):
                         deeper.append((f"{path}.{name}", thing))
-                elif callable(thing) and getattr(thing, "__module__", "").startswith("collab_core"):
-                    found.setdefault(id(thing), f"{path}.{name}")
+                elif callable(thing) and home.startswith("collab_core") and "._" not in home:
+                    is_visitor = exported is None and home != module.__name__
+                    rank = (depth, is_visitor)
+                    if id(thing) not in found or rank < found[id(thing)][0]:
+                        found[id(thing)] = (rank, f"{path}.{name}")
         level = deeper
-    return found
+    return {key: path for key, (_, path) in found.items()}
+
+
+def _assigned(name: str, called: str, parts: Sequence[str]) -> str:
+    """A call as a line, or one argument a line where that would be too long."""
+    line = f"{name} = {called}({', '.join(parts)})"
+    if len(line) <= WIDTH:
+        return line
+    inside = "".join(f"    {part},\n" for part in parts)
+    return f"{name} = {called}(\n{inside})"
 
 
 def _written(value: Any, name_of: Callable[[object], str | None]) -> str:
@@ -241,12 +295,16 @@ def _written(value: Any, name_of: Callable[[object], str | None]) -> str:
     if name is not None:
         return name
     match value:
+        case np.generic():
+            # Before float: NumPy's float64 is one, and its own name for itself is longer.
+            return _written(value.item(), name_of)
+        case float() if not math.isfinite(value):
+            return f"float({str(value)!r})"
         case bool() | int() | float() | str() | None:
             return repr(value)
-        case np.generic():
-            return repr(value.item())
         case np.ndarray():
-            return f"np.array({value.tolist()!r})"
+            kind = "" if value.size else f", dtype={value.dtype.name!r}"
+            return f"np.array({_written(value.tolist(), name_of)}{kind})"
         case range():
             return repr(value)
         case list():
@@ -258,22 +316,27 @@ def _written(value: Any, name_of: Callable[[object], str | None]) -> str:
             pairs = (f"{_written(k, name_of)}: {_written(v, name_of)}" for k, v in value.items())
             return f"{{{', '.join(pairs)}}}"
         case _ if is_dataclass(value) and not isinstance(value, type):
-            return _written_dataclass(value, name_of)
+            return f"{_path(type(value))}({', '.join(_parts(value, name_of))})"
         case _ if callable(value):
             return _called(value, name_of)
     raise ValueError(f"a {type(value).__name__} cannot be written as Python: give it a name first")
 
 
-def _written_dataclass(value: Any, name_of: Callable[[object], str | None]) -> str:
-    """A dataclass of the library by its fields; those at their default are left out."""
+def _made(name: str, value: Any, name_of: Callable[[object], str | None]) -> str:
+    """The line that makes a dataclass of the library."""
+    return _assigned(name, _path(type(value)), _parts(value, name_of))
+
+
+def _parts(value: Any, name_of: Callable[[object], str | None]) -> list[str]:
+    """Fields of a dataclass of the library; those at their default are left out."""
     active = value.active if isinstance(value, Scenario) else None
-    given = [
+    return [
         f"{field.name}={_written(getattr(value, field.name), name_of)}"
         for field in fields(value)
-        if (active is None or field.name in active)
+        if field.init
+        and (active is None or field.name in active)
         and not _is_default(getattr(value, field.name), field.default)
     ]
-    return f"{_path(type(value))}({', '.join(given)})"
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
 from collab_core.world.scenario import FIELDS, Scenario
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def options_in_use() -> dict[str, str]:
     return st.session_state.setdefault("options-in-use", {})
 
 
-def kept(slot: str, key: object, make: Callable[[], Any]) -> Any:
+def kept(slot: str, key: object, make: Callable[[], T]) -> T:
     """Something of this session that is made anew only when its key changes."""
     held = st.session_state.get(slot)
     if held is None or held[0] != key:
