@@ -32,6 +32,9 @@ T = TypeVar("T")
 #: Longest line; a call that does not fit is written one argument a line.
 WIDTH = 88
 
+#: Values of a session's own data that it keeps.
+MOST_OWN = 48
+
 #: Arguments that say how a call runs, not what comes out: they are not written.
 UNWRITTEN = ("progress", "cancel", "executor")
 
@@ -95,7 +98,8 @@ class Script:
     Parameters
     ----------
     salt : str
-        What the values depend on beside the lines, such as the digest of an uploaded file.
+        What the values depend on beside the lines, such as the digest of an uploaded file. Such
+        data are somebody's: values are then kept for this session only.
     """
 
     def __init__(self, salt: str = "") -> None:
@@ -110,7 +114,7 @@ class Script:
     def of(cls, scenario: Scenario) -> Script:
         """Begin with a world; its defaults are left out."""
         script = cls()
-        script.given("scenario", scenario, _made("scenario", scenario, script._name_of))
+        script.write("scenario", scenario)
         return script
 
     def branch(self) -> Script:
@@ -124,6 +128,10 @@ class Script:
         """Add a line as it stands, for a value that exists already."""
         self._lines.append(line)
         return self._keep(name, value)
+
+    def write(self, name: str, value: T) -> T:
+        """``name = value`` of a dataclass of the library; its defaults are left out."""
+        return self.given(name, value, _made(name, value, self._name_of))
 
     def plan(
         self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
@@ -145,10 +153,16 @@ class Script:
 
     def run(self, name: str, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a call of the library, or take its value from an earlier run of the same lines."""
-        call = self.plan(name, function, *args, **kwargs)
-        value = call() if self._part else cast(T, _value(call.key, call))
+        return self.take(self.plan(name, function, *args, **kwargs))
+
+    def take(self, call: Call[T]) -> T:
+        """Run a planned call, or take its value from an earlier run of the same lines."""
+        if self._part:
+            value = call()
+        else:
+            value = cast(T, _own_value(call) if self._salt else _value(call.key, call))
         self._lines.append(call.line)
-        return self._keep(name, value)
+        return self._keep(call.name, value)
 
     def read(self, name: str, owner: object, attribute: str) -> Any:
         """``name = owner.attribute`` of something that has a name already."""
@@ -174,6 +188,11 @@ class Script:
     def last(self) -> Any:
         """The value of the last line: what the figure shows and the CSV holds."""
         return self._last
+
+    @property
+    def lines(self) -> str:
+        """The lines, to be gone on with: nothing is printed yet."""
+        return self._text_with()
 
     @property
     def text(self) -> str:
@@ -210,7 +229,7 @@ class Script:
         parts += [
             f"{key}={_written(value, self._name_of)}"
             for key, value in kwargs.items()
-            if key not in UNWRITTEN
+            if key not in UNWRITTEN and not (value is None and _is_none_anyway(function, key))
         ]
         return _assigned(name, called, parts)
 
@@ -226,6 +245,23 @@ class Script:
 def _value(key: str, _call: Call[Any]) -> Any:
     """The value of a call; the call itself is not part of what it is kept by."""
     return _call()
+
+
+def _own_value(call: Call[Any]) -> Any:
+    """The value of a call on somebody's own data: the session keeps the last few, nobody else."""
+    held: dict[str, Any] = st.session_state.setdefault("script-values", {})
+    # Taken out and put in again: the last one used is the last to go.
+    value = held.pop(call.key) if call.key in held else call()
+    held[call.key] = value
+    while len(held) > MOST_OWN:
+        held.pop(next(iter(held)), None)
+    return value
+
+
+def _is_none_anyway(function: Callable[..., Any], key: str) -> bool:
+    """Whether None is what an argument is by default."""
+    given = signature(function).parameters.get(key)
+    return given is not None and given.default is None
 
 
 def _called(function: Callable[..., Any], name_of: Callable[[object], str | None]) -> str:

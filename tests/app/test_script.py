@@ -8,6 +8,7 @@ from threading import Event
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 import collab_core as cc
 from pages.shared import run
@@ -161,6 +162,20 @@ def test_imports_are_those_that_are_needed():
     pd.testing.assert_frame_equal(ran(script)["frame"], table)
 
 
+def test_an_argument_that_is_none_anyway_is_not_written():
+    script, problem = with_problem()
+    call = script.plan("frame", cc.planning.next_features, problem, 20, groups=None)
+    assert call.line == "frame = cc.planning.next_features(problem, 20)"
+
+
+def test_a_long_dataclass_is_written_a_field_a_line():
+    script = Script()
+    choice = cc.tabular.Choice("y", "site", tuple(f"a long feature {j}" for j in range(6)))
+    script.write("choice", choice)
+    assert len(lines(script)) == 5
+    assert ran(script)["choice"] == choice
+
+
 # Names -------------------------------------------------------------------------------------------
 
 
@@ -285,6 +300,25 @@ def test_what_follows_from_a_part_is_not_kept():
         assert len(frame) == (2 if partial else 6)
 
 
+def test_somebodys_own_data_are_kept_for_the_session_only(monkeypatch):
+    monkeypatch.setattr("pages.shared.script.MOST_OWN", 2)
+    st.session_state.pop("script-values", None)
+
+    def value(salt: str):
+        script = Script(salt)
+        script.write("scenario", SMALL)
+        return script.run("problem", SMALL.problem)
+
+    mine, shared = value("digest of a file"), value("")
+    assert value("digest of a file") is mine
+    assert mine is not shared
+    assert list(st.session_state["script-values"].values()) == [mine]
+    for salt in ("another", "a third"):
+        value(salt)
+    assert len(st.session_state["script-values"]) == 2
+    assert value("digest of a file") is not mine
+
+
 # Planned calls -----------------------------------------------------------------------------------
 
 
@@ -302,6 +336,14 @@ def test_a_planned_call_runs_later_with_progress_and_stop():
     frame = script.read("frame", curve, "frame")
     assert "progress" not in script.text
     pd.testing.assert_frame_equal(ran(script)["frame"], frame)
+
+
+def test_a_planned_call_can_be_taken_at_once():
+    script = Script.of(SMALL)
+    call = script.plan("problem", SMALL.problem)
+    other = script.branch()
+    assert script.take(call) is other.run("problem", SMALL.problem)
+    assert script.text == script.lines + "print(problem)\n"
 
 
 def test_a_call_gets_only_what_its_function_takes():
