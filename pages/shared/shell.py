@@ -13,6 +13,7 @@ from collab_core.world.scenario import Scenario
 
 from . import controls, figure, options, run, state
 from .say import error_box, literal, words
+from .script import Script
 
 # Streamlit's own type is meant for a desk; a lecture hall sees it from twenty metres.
 LECTURE_CSS = """
@@ -107,12 +108,18 @@ def heading(title: str, parts: Mapping[str, str], *, width: float = 1.0) -> str:
         return options.segments("part", "Show", parts, label_visibility="collapsed")
 
 
-def problem_of(scenario: Scenario) -> Problem | None:
-    """The world of a scenario, or None after saying why there is none and what to change."""
+def problem_of(scenario: Scenario, script: Script | None = None) -> Problem | None:
+    """The world of a scenario, or None after saying why there is none and what to change.
+
+    Parameters
+    ----------
+    script : Script, optional
+        One that begins with this scenario; the world becomes its ``problem``.
+    """
     try:
         unseen = scenario.unseen
         if not unseen.size:
-            return scenario.problem()
+            return scenario.problem() if script is None else script.run("problem", scenario.problem)
     except (ValueError, ArithmeticError) as reason:
         error_box(f"This world cannot be built: {reason}.")
         return None

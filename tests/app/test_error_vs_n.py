@@ -3,6 +3,9 @@
 import pytest
 
 import collab_core as cc
+from pages import error_vs_n
+from pages.parts.error_vs_n import clouds
+from pages.parts.error_vs_n.choices import smallest_n
 
 from .apps import (
     ODD_WORLDS,
@@ -162,6 +165,21 @@ def test_a_lesson_of_one_curve_shows_no_page_controls():
     (spec,) = assert_sound(app)
     assert "Agent 3" in spec["layout"]["title"]["text"]
     assert not app.multiselect
+
+
+# The parts without a browser ----------------------------------------------------------------------
+
+
+def test_grids_begin_where_everybody_can_fit():
+    problem = cc.Scenario.from_query(SMALL)[0].problem()
+    sizes = clouds.sample_sizes(problem)
+    assert sizes[0] == smallest_n(problem) > problem.sizes.max()
+    assert sizes[-1] == 100 * sizes[0]
+    assert sizes == sorted(set(sizes))
+
+
+def test_a_page_can_be_imported_and_does_nothing_then():
+    assert list(error_vs_n.PARTS) == ["curves", "cloud"]
 
 
 # The paper's synthetic experiment, on the numbers behind the page as it opens ---------------------
