@@ -26,6 +26,7 @@ from collab_core.census import (
 )
 from collab_core.census.records import Layout, design
 from collab_core.census.study import METHODS
+from collab_core.figures import label
 
 from .bureau import nonsense, records, refused, silent, truncated, whole, zipped
 
@@ -584,3 +585,51 @@ def test_the_command_that_rebuilds_a_file_of_sums(small, tmp_path, capsys):
     assert (CensusSums.load(out).cross == sums_of_files([small[0]], "x").cross).all()
     assert main([str(tmp_path / "nothing.csv"), "--out", str(out)]) == 1
     assert "nothing.csv" in capsys.readouterr().err
+
+
+def test_patterns_and_grids_as_texts():
+    sums = CensusSums.load(BUILT_IN)
+    questions = sums.questions
+    for pattern in ("paper", "all", "half"):
+        asked = cc.census.asked_by(pattern, FIVE, questions)
+        text = cc.census.grid_text(asked, FIVE, questions)
+        assert cc.census.grid_of_text(text, FIVE, questions) == asked
+        study = Study(sums, Choice(FIVE, asked, "IL"))
+        assert cc.census.is_as_published(study) == (pattern == "paper")
+    assert cc.census.asked_by("half", ("NY", "IL"), ("a", "b", "c")) == (("a", "c"), ("b",))
+    with pytest.raises(ValueError, match="pattern"):
+        cc.census.asked_by("papers", FIVE, questions)
+    # Rows that are missing or do not fit are the paper's.
+    paper = cc.census.asked_by("paper", FIVE, questions)
+    odd = f"NY.{'0' * len(questions)};PA.01;XX.{'1' * len(questions)};nonsense"
+    assert cc.census.grid_of_text(odd, FIVE, questions) == ((), *paper[1:])
+
+
+def test_all_changes_are_those_one_by_one_and_a_stopped_run_has_none():
+    sums = CensusSums.load(BUILT_IN)
+    states = ("NY", "IL")
+    study = Study(sums, Choice(states, cc.census.asked_by("paper", states, sums.questions), "IL"))
+    shares = []
+    found = cc.census.changes(study, progress=lambda share, part: shares.append(share))
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    pd.testing.assert_frame_equal(found.asking, study.asking_more())
+    pd.testing.assert_frame_equal(found.leaving, cc.census.leaving(study))
+    pd.testing.assert_frame_equal(found.joining, cc.census.joining(study))
+    pd.testing.assert_frame_equal(found.doubling, cc.census.doubling(study))
+    stop = threading.Event()
+    stop.set()
+    assert cc.census.changes(study, cancel=stop) is None
+
+
+def test_the_published_curve_is_in_our_names():
+    frame = cc.census.published_curve(BUILT_IN.parent / "paper_census_results.csv")
+    assert all(label(method) for method in frame["method"])
+    assert {"n", "method", "mean"} <= set(frame.columns)
+
+
+def test_the_size_of_a_download():
+    sums = CensusSums.load(BUILT_IN)
+    one = cc.census.download.megabytes(["IL"], "1-Year", sums)
+    assert cc.census.download.megabytes(["IL"], "5-Year", sums) == pytest.approx(5 * one)
+    assert cc.census.download.megabytes([], "1-Year", sums) == 0

@@ -1,7 +1,10 @@
 """The census as agents: person records or sums of them, one agent a state."""
 
 from . import download
+from .answers import Changes, by_state, changes, correlations, named_coefficients
+from .curves import most_people, people_curve, published_curve
 from .download import DownloadError, Survey
+from .patterns import asked_by, grid_of_text, grid_text, is_as_published
 from .people import People
 from .questions import (
     PAPER_MISSING,
@@ -33,19 +36,31 @@ __all__ = [
     "QUESTIONS",
     "STATE_NAMES",
     "CensusSums",
+    "Changes",
     "Choice",
     "DownloadError",
     "People",
     "Question",
     "Study",
     "Survey",
+    "asked_by",
+    "by_state",
+    "changes",
+    "correlations",
     "doubling",
     "download",
     "features_of",
     "files_in",
+    "grid_of_text",
+    "grid_text",
+    "is_as_published",
     "joining",
     "leaving",
+    "most_people",
+    "named_coefficients",
     "paper_views",
+    "people_curve",
+    "published_curve",
     "question_of",
     "question_table",
     "sums_of_files",

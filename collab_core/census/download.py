@@ -23,6 +23,7 @@ from threading import Event
 
 from .questions import STATES
 from .records import layout_of
+from .sums import CensusSums
 
 #: Where the Census Bureau keeps them; folktables fetches from the same place.
 CENSUS = "https://www2.census.gov/programs-surveys/acs/data/pums"
@@ -217,3 +218,16 @@ class Survey:
             raise DownloadError(
                 f"{state}: what came is not a whole zip file ({problem}); nothing was kept"
             ) from None
+
+
+def megabytes(states: Sequence[str], horizon: str, known: CensusSums) -> float:
+    """Zipped size of some states' files, roughly, in MB: by the people that are ``known`` of each.
+
+    One in three of a file's people counts in a study; a state that is not known is taken to be of
+    middling size.
+    """
+    people = sum(
+        float(known.n[known.index(state)].sum()) * 3 if state in known.states else 150_000
+        for state in states
+    )
+    return people * MB_PER_PERSON * (5 if horizon == "5-Year" else 1)

@@ -1,6 +1,5 @@
 """Census: every part, odd choices, files of one's own."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -101,11 +100,31 @@ def test_snippets_print_the_figures_numbers(monkeypatch, part):
     opened({"part": part, "trials": "5", "states": "NY,OH,IL", "target": "IL"})
     assert frames
     for key, (frame, code) in frames.items():
-        found = run_snippet(code)
-        if key == "census-covariance":
-            np.testing.assert_allclose(found, frame.to_numpy())
-        else:
-            compare(key, frame, found)
+        compare(key, frame, run_snippet(code))
+
+
+@pytest.mark.parametrize("recipe", ["ours", "authors"])
+def test_snippets_of_loaded_records_print_the_figures_numbers(monkeypatch, tmp_path, recipe):
+    records(2000).to_csv(tmp_path / "people.csv", index=False)
+    app = opened({"part": "data"})
+    app.text_input[0].set_value(str(tmp_path)).run()
+    app.button(key="start-census-own").click().run()
+    finished(app, "census-own")
+    frames = csv_frames(monkeypatch)
+    app.session_state["options"]["census"] = {"part": "n", "trials": "5", "recipe": recipe}
+    app.run()
+    finished(app, "census-n")
+    frame, code = frames["census-n"]
+    assert ("rw_imputation" in set(frame["method"])) == (recipe == "authors")
+    compare("census-n", frame, run_snippet(code))
+
+
+def test_other_weights_are_in_the_code(monkeypatch):
+    frames = csv_frames(monkeypatch)
+    opened({"part": "n", "trials": "5", "states": "NY,OH,IL", "weights": "population"})
+    frame, code = frames["census-n"]
+    assert "weights='population'" in code
+    compare("census-n", frame, run_snippet(code))
 
 
 def test_the_words_are_the_numbers():
