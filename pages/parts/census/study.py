@@ -39,7 +39,7 @@ def pick(script: Script, sums: CensusSums) -> Study | None:
         log = options.segments("unit", "Target", {"log": "log minutes", "minutes": "minutes"})
     with fourth, st.popover("Grid"):
         asked = _grid(script, sums, states, pattern)
-    choice = script.run("choice", Choice, states, asked, target, own=own == "own", log=log == "log")
+    choice = script.write("choice", Choice(states, asked, target, own == "own", log == "log"))
     return script.run("study", Study, sums, choice)
 
 
