@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ..words.numbers import percent, plus_minus, two_digits
 from .errors import error_curve
 from .plans import BLUES
 from .style import PALETTE, Trace, faint, figure, label, log_axis
@@ -295,23 +296,6 @@ def loss_heatmap(
     )  # fmt: skip
 
 
-def percent(value: float, error: Any = None) -> str:
-    """A share as people write it, with no more decimals than its standard error allows."""
-    return f"{value:.{_decimals(value, error)}%}"
-
-
-def plus_minus(value: float, error: Any = None) -> str:
-    """The same with its standard error where there is one: ``16% ± 7%``."""
-    text, decimals = percent(value, error), _decimals(value, error)
-    known = error is not None and not pd.isna(error) and error > 0
-    return f"{text} ± {max(error, 0.1**decimals / 100):.{decimals}%}" if known else text
-
-
-def _decimals(value: float, error: Any) -> int:
-    rough = error is not None and not pd.isna(error) and error >= 0.005
-    return 0 if rough or value >= 0.0995 else 1
-
-
 def _squeezed(kurtosis: Any) -> Any:
     """Kurtosis on a scale on which its squares of the map are about evenly apart."""
     return np.log1p(np.maximum(kurtosis, -2) + 2)
@@ -444,9 +428,3 @@ def unlabelled_errors(
         y=log_axis("n × prediction error", values),
         layout=layout,
     )
-
-
-def two_digits(number: float) -> str:
-    """A number of samples that is known roughly: 358 is 360, 8,872 is 8,900."""
-    digits = int(np.floor(np.log10(number))) if number > 0 else 0
-    return f"{round(number, 1 - digits):,.0f}"
