@@ -15,9 +15,9 @@ import collab_core as cc
 from collab_core import figures
 from collab_core.answers import gaussian_cost as pretending
 from collab_core.bounds import weights
-from collab_core.figures.gaussian_cost import percent, plus_minus, two_digits
 from collab_core.runs.simulate import error_curve
 from collab_core.runs.unlabelled import curve as unlabelled_curve
+from collab_core.words.numbers import percent, plus_minus, two_digits
 from collab_core.world.laws import LAWS, EmpiricalLaw, FeatureLaw, Tails, square_root
 
 from .bureau import records
@@ -639,3 +639,33 @@ def test_real_records_lose_next_to_nothing_by_pretending():
     # With coefficients of which much is unseen it does cost, though tails are heavy in both.
     other = cc.census.world_of(study, relation="random", asks="half")
     assert pretending.loss(other, law) > 1e-3
+
+
+def test_the_dearest_agents_come_first():
+    problem = cc.Scenario(d=6, m=5, missing="hub", size=3, seed=1).problem()
+    everybody = pretending.by_agent(problem, "outliers(4)")
+    two = pretending.by_agent(problem, "outliers(4)", dearest=2)
+    assert len(two) == 2
+    assert two["loss"].tolist() == sorted(everybody["loss"], reverse=True)[:2]
+    assert (two["loss"].to_numpy() == everybody.loc[two["agent"] - 1, "loss"].to_numpy()).all()
+    with pytest.raises(ValueError, match="dearest"):
+        pretending.by_agent(problem, "outliers(4)", dearest=0)
+
+
+def test_errors_are_ranked_worst_first():
+    problem = cc.Scenario(d=6, m=5, missing="hub", size=3, seed=1).problem()
+    table = pretending.errors(pretending.covariances(problem, "outliers(4)"), problem)
+    ranked = pretending.ranked(table)
+    assert ranked["error"].is_monotonic_decreasing
+    assert set(ranked["method"]) == set(table["method"])
+
+
+def test_a_map_has_the_squares_of_each_kind():
+    losses = pretending.loss_map(cc.Scenario(d=4, m=4, seed=1), [0, 6], [0.1, 0.3], draws=1)
+    parts = [pretending.map_of_kind(losses, kind) for kind in ("independent", "common")]
+    assert sum(map(len, parts)) == len(losses)
+    for kind, part in zip(("independent", "common"), parts, strict=True):
+        assert set(part["kind"]) == {kind}
+        assert part.index.tolist() == list(range(len(part)))
+    with pytest.raises(ValueError, match="kind"):
+        pretending.map_of_kind(losses, "wild")

@@ -6,7 +6,7 @@ covariance at sample size n is ``B C B' / n`` with rows u and v in B.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +55,13 @@ def covariances(problem: Problem, target: Target = "full") -> dict[str, Array]:
         return full
     local = {"local": bounds.local_ols(problem, agent)}
     return local | {key: bounds.local(problem, C, agent) for key, C in full.items()}
+
+
+def only(found: Mapping[str, Array], keys: Sequence[str]) -> dict[str, Array]:
+    """Some of the covariances, in their own order."""
+    for key in keys:
+        choice("key", key, tuple(found))
+    return {key: C for key, C in found.items() if key in keys}
 
 
 def truth(problem: Problem, target: Target = "full") -> Array:
@@ -381,3 +388,20 @@ def picture(
         ],
         ignore_index=True,
     )
+
+
+def half_widths(found: Mapping[str, Array], n: float, level: float) -> pd.DataFrame:
+    """Intervals of a single coefficient, which has no ellipse.
+
+    Parameters
+    ----------
+    found : mapping of arrays, shape (1, 1)
+
+    Returns
+    -------
+    DataFrame
+        ``method``, ``half_width``.
+    """
+    reach = interval_reach(level)
+    widths = [reach * float(np.sqrt(C[0, 0] / positive("n", n))) for C in found.values()]
+    return pd.DataFrame({"method": list(found), "half_width": widths})

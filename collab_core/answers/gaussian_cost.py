@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.optimize import brentq
 
 from .._base.blas import single_threaded_blas
-from .._base.checks import Array, fraction, whole
+from .._base.checks import Array, choice, fraction, whole
 from ..bounds import covariances as bounds
 from ..bounds.theory import Target
 from ..bounds.weights import gaussian_weights, scores_of_law
@@ -198,8 +198,15 @@ def by_law(
     return frame.sort_values("loss", ascending=False, kind="stable", ignore_index=True)
 
 
-def by_agent(problem: Problem, features: str | Law | Tails) -> pd.DataFrame:
+def by_agent(
+    problem: Problem, features: str | Law | Tails, dearest: int | None = None
+) -> pd.DataFrame:
     """The cost of pretending to every agent's own model, a row an agent who sees something.
+
+    Parameters
+    ----------
+    dearest : int, optional
+        Only so many agents, those whom it costs most, dearest first.
 
     Returns
     -------
@@ -213,7 +220,7 @@ def by_agent(problem: Problem, features: str | Law | Tails) -> pd.DataFrame:
     )
     optimal = bounds.local_errors(problem, bounds.optimal(problem, scores))
     seeing = problem.sizes > 0
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "agent": np.flatnonzero(seeing) + 1,
             "features": problem.sizes[seeing],
@@ -222,6 +229,10 @@ def by_agent(problem: Problem, features: str | Law | Tails) -> pd.DataFrame:
             "loss": gaussian[seeing] / optimal[seeing] - 1,
         }
     )
+    if dearest is None:
+        return frame
+    frame = frame.sort_values("loss", ascending=False, kind="stable")
+    return frame.head(whole("dearest", dearest, low=1))
 
 
 def loss_map(
@@ -340,3 +351,14 @@ def _seen_views(scenario: Scenario, p: float, place: tuple[int, int]) -> views.V
     unseen = np.flatnonzero(~mask.any(axis=0))
     mask[rng.integers(scenario.m, size=unseen.size), unseen] = True
     return views.as_views(mask, scenario.d)
+
+
+def ranked(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of `errors`, the largest first."""
+    return table.sort_values("error", ascending=False, kind="stable", ignore_index=True)
+
+
+def map_of_kind(losses: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """The squares of one kind of tails, of a `loss_map`."""
+    rows = losses[losses["kind"] == choice("kind", kind, ("independent", "common"))]
+    return rows.reset_index(drop=True)

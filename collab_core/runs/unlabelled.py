@@ -27,11 +27,14 @@ from ..core.estimate import Estimate
 from ..core.problem import Problem
 from ..world.laws import Law
 from .chunks import HasSubmit, run_chunks
-from .simulate import mean_interval
+from .simulate import ErrorCurve, mean_interval
 from .trials import Plan, Settings, error_root, trial_steps
 
 #: Draws of the trials from which the range of a break-even is taken.
 RESAMPLES = 400
+
+#: Weights that are optimal for the law at hand: estimated from unlabelled samples, and known.
+OPTIMAL = ("collab_optimal", "collab_oracle")
 
 
 @dataclass(frozen=True)
@@ -253,6 +256,23 @@ def curve(
             finished = sum(bool(result.errors) for result in done.values())
             progress(finished / plan.chunks, found(done, partial=finished < plan.chunks))
     return found(done, partial=sum(bool(result.errors) for result in done.values()) < plan.chunks)
+
+
+def gains(curve: ErrorCurve) -> pd.DataFrame:
+    """Errors of optimal weights over those of COLLAB's, on the same trials.
+
+    Parameters
+    ----------
+    curve : ErrorCurve
+        Of a run with ``"collab"`` among its methods.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `ErrorCurve.relative_to` of `OPTIMAL`, weights estimated and known.
+    """
+    frame = curve.relative_to("collab")
+    return frame[frame["method"].isin(OPTIMAL)]
 
 
 @dataclass(frozen=True)

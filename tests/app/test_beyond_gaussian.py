@@ -1,11 +1,13 @@
 """Beyond Gaussian: every part and law, odd worlds, links, snippets, records of one's own."""
 
-import numpy as np
 import pytest
 
 import collab_core as cc
 from collab_core.answers import gaussian_cost as pretending
-from collab_core.figures.gaussian_cost import two_digits
+from collab_core.words import beyond_gaussian as say
+from collab_core.words.numbers import two_digits
+from pages.parts.beyond_gaussian import curves, laws, loss_map, world
+from pages.shared.script import Script
 from tests.bureau import records
 
 from .apps import (
@@ -110,7 +112,7 @@ def test_one_coefficient_has_an_interval(monkeypatch):
     frames = csv_frames(monkeypatch)
     opened({"d": "1", "m": "3", "rich": "3", "rich_size": "1", "spikes": "0", "part": "cost"})
     frame, code = frames["law-ellipses"]
-    np.testing.assert_allclose(frame["half_width"], run_snippet(code))
+    compare("law-ellipses", frame, run_snippet(code))
 
 
 def test_the_words_are_the_numbers():
@@ -211,16 +213,10 @@ def test_the_map_is_of_all_features_whatever_is_picked():
     assert next(box for box in app.selectbox if box.label == "Model of").value == 1
 
 
-def test_a_map_that_is_not_done_says_so(monkeypatch):
-    whole = pretending.loss_map
-
-    def stopped(*args, draws, **rest):
-        return whole(*args, draws=3, **rest)
-
-    monkeypatch.setattr(pretending, "loss_map", stopped)
-    app = opened(WORLD | {"part": "map", "draws": "30"})
-    assert "means over 3 patterns ± standard error, of 30 so far" in said(app)
-    monkeypatch.undo()
+def test_a_map_that_is_not_done_says_so():
+    losses = pretending.loss_map(SMALL, [0, 6], [0.1, 0.3], draws=3)
+    assert "means over 3 patterns ± standard error, of 30 so far." in say.loss_map(losses, 30)
+    assert "means over 3 patterns ± standard error." in say.loss_map(losses, 3)
     app = opened(WORLD | {"part": "map", "draws": "4"})
     assert "means over 4 patterns ± standard error." in said(app)
 
@@ -301,3 +297,95 @@ def test_records_of_this_session_are_a_law(tmp_path, part, choices):
         assert "explains little" in said(app)
         code = next(block.value for block in app.code if "by_agent" in block.value)
         assert len(run_snippet(code)) == 3
+
+
+# Parts and sentences without a browser -----------------------------------------------------------
+
+
+def looked_at(law="outliers(4)", target=0, scenario=SMALL):
+    script = Script.of(scenario)
+    problem = script.run("problem", scenario.problem)
+    agents = tuple(f"agent {i + 1}" for i in range(problem.agents))
+    case = say.Case(problem, law, "Outliers", target, agents)
+    return world.World(case, script, scenario.seed, scenario.n)
+
+
+def test_a_world_knows_its_cost_and_where_a_grid_begins():
+    found = looked_at()
+    assert found.lost == pretending.loss(found.problem, "outliers(4)", 0)
+    # The largest view, four features, and a little more.
+    assert found.lowest == 9
+    assert found.first(2000) == 18
+    # Five rare answers in a hundred samples are wanted, and a quarter of the grid at most.
+    assert looked_at("rare(0.01)").first(20_000) == 500
+    assert looked_at("rare(0.01)").first(400) == 100
+
+
+def test_laws_are_compared_at_their_usual_parameter_but_for_the_one_at_hand():
+    names = laws.compared("student_t(8)")
+    assert names["Student t (8)"] == "student_t(8)"
+    assert names["Outliers (4)"] == "outliers(4)"
+    assert names["Uniform"] == "uniform"
+    assert "census" not in names.values()
+
+
+def test_the_ring_is_on_the_map_of_its_own_kind_of_tails():
+    shares = loss_map.shares_of(SMALL.m)
+    assert loss_map.ring(looked_at(), "independent", shares) is None
+    missing, kurtosis = loss_map.ring(looked_at(), "common", shares)
+    assert missing == pytest.approx(1 - SMALL.problem().mask.mean())
+    assert kurtosis > 0
+    assert loss_map.ring(looked_at("mixture(0.9)"), "common", shares) is None
+    assert shares == tuple(share for share in loss_map.MISSING if share < 0.75)
+    assert loss_map.shares_of(1) == (0.0,)
+
+
+def test_a_grid_has_its_ends_and_no_number_twice():
+    assert curves.grid(10, 1000, 3) == [10, 100, 1000]
+    assert curves.grid(5, 7, 8) == [5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("law", "lost", "sentence"),
+    [
+        ("gaussian", 0.0, "COLLAB's weights are the optimal ones"),
+        ("uniform", 0.0, "pretending costs nothing"),
+        ("uniform", 2e-4, "next to nothing here: 0.0002 of the error"),
+        ("uniform", 0.125, "makes the error 12.5% larger than need be (outliers, agent 1's own)"),
+    ],
+)
+def test_the_cost_in_a_sentence(law, lost, sentence):
+    assert sentence in say.pretending(looked_at(law).case, lost)
+
+
+def test_how_far_above_the_optimum():
+    assert say.above(0.12) == "12% above"
+    assert say.above(-0.1) == "10% below"
+    assert say.above(-0.001) == "0% above"
+    assert say.above(2.4) == "3.4 times it"
+    assert say.above(870.4) == "870 times it"
+
+
+def test_sentences_of_a_run_before_its_first_trial():
+    found = looked_at()
+    reports = []
+    cc.unlabelled.curve(found.problem, 50, [20, 40], 2, 0, features="outliers(4)",
+                        progress=lambda done, curve: reports.append(curve))  # fmt: skip
+    assert say.measured(reports[0]) == ""
+    assert say.unlabelled(found.case, found.lost, reports[0]) == say.pretending(
+        found.case, found.lost
+    )
+    assert "trials" in say.measured(reports[-1])
+
+
+def test_errors_of_optimal_weights_over_collabs():
+    curve = cc.simulate.error_curve(
+        SMALL.problem(), [50, 100], 4, list(curves.METHODS), 0, features="outliers(4)",
+        unlabelled=100,
+    )  # fmt: skip
+    gains = cc.unlabelled.gains(curve)
+    assert set(gains["method"]) == {"collab_optimal", "collab_oracle"}
+    relative = curve.relative_to("collab").set_index(["method", "n"])
+    for row in gains.itertuples():
+        assert row.ratio == relative.loc[(row.method, row.n), "ratio"]
+    assert "W* errs" in say.gain(looked_at().case, 0.2, gains, 100)
