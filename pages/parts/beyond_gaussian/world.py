@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -20,8 +18,6 @@ from pages.shared.script import Script
 from pages.shared.shell import problem_of
 
 from .laws import LAWS, pick_kind, pick_law
-
-T = TypeVar("T")
 
 RELATIONS = {"fitted": "As fitted to the records", "random": "Random coefficients, noise 1"}
 ASKS = {"own": "As in the paper", "half": "One all, others half"}
@@ -190,31 +186,17 @@ def of_records(
     return Made(problem, law, script, states)
 
 
-def script_of_records(
-    loaded: cc.census.People,
-) -> tuple[Script, cc.census.Study, EmpiricalLaw]:
-    """Lines that make a study and the law of its people's answers, and these.
-
-    The two are this session's own, as the records are: neither is kept for others.
-    """
-    digest = loaded.sums.digest
-    states = loaded.sums.states[:MOST_STATES]
-    asked = cc.census.paper_views(list(states), loaded.sums.questions)
-    choice = cc.census.Choice(states, tuple(asked[s] for s in states), states[-1])
-    study = kept("law-study", (digest, choice), lambda: cc.census.Study(loaded.sums, choice))
-    law = kept("census-law", digest, lambda: loaded.feature_law(study))
+def script_of_records(loaded: cc.census.People) -> tuple[Script, cc.census.Study, EmpiricalLaw]:
+    """Lines that make a study and the law of its people's answers, and these two."""
+    # Kept for this session only, as the records are.
+    script = Script(salt=loaded.sums.digest)
     paths = st.session_state.get("census-paths") or ["the files you uploaded"]
-    script = Script(salt=digest)
     script.given("people", loaded, f"people = cc.census.People.from_files({paths}, 'mine')")
-    script.given("choice", choice, f"choice = cc.census.{choice!r}")
-    script.given("study", study, "study = cc.census.Study(people.sums, choice)")
-    script.given("law", law, "law = people.feature_law(study)")
+    sums: cc.census.CensusSums = script.read("sums", loaded, "sums")
+    states = sums.states[:MOST_STATES]
+    asked = cc.census.paper_views(list(states), sums.questions)
+    chosen = cc.census.Choice(states, tuple(asked[s] for s in states), states[-1])
+    choice = script.write("choice", chosen)
+    study = script.run("study", cc.census.Study, sums, choice)
+    law = script.run("law", loaded.feature_law, study)
     return script, study, law
-
-
-def kept(slot: str, key: object, make: Callable[[], T]) -> T:
-    """Something of this session that is made anew only when its key changes."""
-    held: tuple[object, T] | None = st.session_state.get(slot)
-    if held is None or held[0] != key:
-        held = st.session_state[slot] = (key, make())
-    return held[1]
