@@ -23,7 +23,7 @@ from .exchange import messages
 from .methods import estimators
 from .methods import registry as methods
 from .runs import disturbed, simulate, unlabelled
-from .world import coefficients, laws, presets, views
+from .world import coefficients, describe, laws, presets, views
 from .world import spectra as covariance
 from .world.scenario import Scenario
 
@@ -37,6 +37,7 @@ __all__ = [
     "census",
     "coefficients",
     "covariance",
+    "describe",
     "disturbed",
     "ellipses",
     "estimators",

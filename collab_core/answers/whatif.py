@@ -9,13 +9,21 @@ import numpy as np
 import pandas as pd
 
 from .. import bounds
-from .._base.checks import agent_index, positive, whole
+from .._base.checks import Indices, agent_index, positive, whole
 from ..bounds import theory
 from ..core.problem import Problem
 
 
-def worth(problem: Problem, n: int) -> pd.DataFrame:
+def worth(problem: Problem, n: int, features: Indices | None = None) -> pd.DataFrame:
     """Every agent's error alone and together, a row an agent.
+
+    Parameters
+    ----------
+    problem : Problem
+    n : int
+    features : integer array, shape (d,), optional
+        Which features of a larger world the problem's are (`Problem.of_seen`), counted from 0:
+        names are then those of the larger world.
 
     Returns
     -------
@@ -28,7 +36,8 @@ def worth(problem: Problem, n: int) -> pd.DataFrame:
     n = whole("n", n, low=1)
     together = bounds.local_errors(problem, bounds.gauss(problem)) / n
     alone = problem.unexplained * problem.sizes / problem.shares / n
-    sees = [" ".join(f"x{j + 1}" for j in np.sort(view)) for view in problem.views]
+    called = np.arange(problem.dimension) if features is None else features
+    sees = [" ".join(f"x{j + 1}" for j in np.sort(called[view])) for view in problem.views]
     return pd.DataFrame(
         {
             "agent": np.arange(1, problem.agents + 1),

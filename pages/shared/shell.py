@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from collab_core.core.problem import Problem
+from collab_core.words.world import features
 from collab_core.world.scenario import Scenario
 
 from . import controls, figure, options, run, state
@@ -123,10 +124,9 @@ def problem_of(scenario: Scenario, script: Script | None = None) -> Problem | No
     except (ValueError, ArithmeticError) as reason:
         error_box(f"This world cannot be built: {reason}.")
         return None
-    names = ", ".join(f"x{j + 1}" for j in unseen[:6])
-    names += f" and {unseen.size - 6} more" if unseen.size > 6 else ""
     error_box(
-        f"Nobody sees {names}, so a model for all features cannot be had. Let less be missing, add "
-        "agents, or switch squares on in the Playground, which also shows what still can be had."
+        f"Nobody sees {features(unseen)}, so a model for all features cannot be had. Let less be "
+        "missing, add agents, or switch squares on in the Playground, which also shows what still "
+        "can be had."
     )
     return None

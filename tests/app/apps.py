@@ -115,9 +115,6 @@ def compare(key: str, frame: pd.DataFrame, found) -> None:
             np.testing.assert_allclose(given, again, rtol=1e-9, err_msg=key)
         return
     expected = {
-        "views": lambda: frame["sees"],
-        "covariance": lambda: frame.to_numpy(),
-        "spectrum": lambda: frame["eigenvalue"],
         "matrix": lambda: frame.to_numpy(),
         "message": lambda: frame.drop(columns=["feature", "theta"]).to_numpy(),
         "server": lambda: frame.drop(columns="rhs").to_numpy(),

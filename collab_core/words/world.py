@@ -1,0 +1,13 @@
+"""Words about a world that several pages use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._base.checks import Indices
+
+
+def features(indices: Sequence[int] | Indices, most: int = 6) -> str:
+    """Features by name, counted from 1: "x1, x4", or the first few "and 3 more"."""
+    names = ", ".join(f"x{j + 1}" for j in indices[:most])
+    return names + (f" and {len(indices) - most} more" if len(indices) > most else "")
