@@ -215,3 +215,85 @@ def test_a_single_agent_has_nothing_to_tilt():
     lab = cc.weight_tilt.Tilts(problem)
     assert lab.loss([2.0]) == pytest.approx(1)
     assert (lab.steepest([0.0]) == 0).all()
+
+
+def test_the_loss_along_a_tilt_and_beside_the_optimum():
+    problem = random_problem(np.random.default_rng(5), m=3)
+    lab = cc.weight_tilt.Tilts(problem)
+    tilts = cc.weight_tilt.powers_of_two([1.0, -1.0, 0.0])
+    assert_allclose(np.exp(tilts), [2, 0.5, 1])
+    frame = lab.along(tilts, reach=1.0, points=3)
+    assert_allclose(frame["step"], [-1, 0, 1])
+    assert_allclose(frame["loss"], [lab.loss(-tilts), 1, lab.loss(tilts)])
+    both = lab.beside_optimal(tilts)
+    assert_allclose(both["collab"], cc.bounds.gauss(problem))
+    assert_allclose(both["tilted"], lab.covariance(tilts))
+
+
+WORLD = cc.Scenario(d=5, m=4, rich=2, rich_size=4, size=3, spikes=1, seed=2)
+
+
+def test_some_covariances_keep_their_order_and_unknown_ones_are_refused():
+    found = ellipses.covariances(WORLD.problem())
+    assert list(ellipses.only(found, ["strong", "imputation"])) == ["imputation", "strong"]
+    with pytest.raises(ValueError, match=r"must be one of .*collab.*got 'colab'"):
+        ellipses.only(found, ["colab"])
+
+
+def test_pictures_of_pairs_are_the_pictures_of_their_planes():
+    problem = WORLD.problem()
+    found = ellipses.covariances(problem)
+    frame = ellipses.pair_pictures(found, problem.theta, [4, 0, 2], ["e", "a", "c"], 100, 0.9)
+    pairs = frame.groupby(["across", "up"], sort=False)
+    assert list(pairs.groups) == [("e", "a"), ("e", "c"), ("a", "c")]
+    plane = ellipses.coordinates(5, 4, 2)
+    alone = ellipses.picture(found, plane, problem.theta, 100, 0.9)
+    assert_allclose(pairs.get_group(("e", "c"))[["x", "y"]], alone[["x", "y"]])
+    with pytest.raises(ValueError, match="at least two"):
+        ellipses.pair_pictures(found, problem.theta, [1], ["b"], 100, 0.9)
+
+
+def test_half_widths_are_those_of_a_normal_law():
+    frame = ellipses.half_widths({"collab": np.array([[4.0]])}, 100, 0.95)
+    assert frame.to_dict("list") == {"method": ["collab"], "half_width": [pytest.approx(0.391993)]}
+
+
+def test_neighbours_change_one_thing():
+    assert [world.n for world in ellipses.neighbours(WORLD, "n").values()] == [
+        int(100 * 2.0**e) for e in range(-3, 5)
+    ]
+    assert {world.missing for world in ellipses.neighbours(WORLD, "p").values()} == {"independent"}
+    bent = ellipses.neighbours(WORLD, "correlation")
+    assert {world.spectrum for world in bent.values()} == {"equicorrelated"}
+    own = ellipses.neighbours(cc.Scenario(d=5, spectrum="ar1"), "correlation")
+    assert {world.spectrum for world in own.values()} == {"ar1"}
+    with pytest.raises(ValueError, match="over must be one of n, p, correlation"):
+        ellipses.neighbours(WORLD, "sigma")
+
+
+def test_played_worlds_are_pictures_one_below_the_other():
+    problem, plane = WORLD.problem(), ellipses.coordinates(5, 0, 1)
+    frame = ellipses.played(WORLD, "n", "full", ["collab"], plane, 0.9)
+    found = ellipses.only(ellipses.covariances(problem), ["collab"])
+    here = ellipses.picture(found, plane, problem.theta, 100, 0.9)
+    assert_allclose(frame.loc[frame["step"] == "100", ["x", "y"]], here[["x", "y"]])
+    # Four times the samples, a quarter of the area.
+    areas = {step: ellipses.areas(part)["collab"] for step, part in frame.groupby("step")}
+    assert areas["100"] / areas["400"] == pytest.approx(4)
+    measured = ellipses.measures(found, plane, 100, 0.9).set_index("method")
+    # A polygon of 96 sides is a little smaller than its ellipse.
+    assert areas["100"] == pytest.approx(measured.loc["collab", "area"], rel=1e-3)
+
+
+def test_worlds_that_have_no_picture_are_left_out_but_a_wrong_name_is_an_error():
+    lonely = cc.Scenario(d=6, m=1, rich=1, rich_size=6, seed=1)
+    plane = ellipses.coordinates(6, 0, 1)
+    around = ellipses.neighbours(lonely, "p")
+    whole = [step for step, world in around.items() if not world.unseen.size]
+    frame = ellipses.played(lonely, "p", "full", ["collab"], plane, 0.9)
+    assert list(frame["step"].unique()) == whole
+    assert 0 < len(whole) < len(around)
+    other_size = ellipses.coordinates(4, 0, 1)
+    assert ellipses.played(lonely, "n", "full", ["collab"], other_size, 0.9).empty
+    with pytest.raises(ValueError, match="got 'colab'"):
+        ellipses.played(lonely, "n", "full", ["colab"], plane, 0.9)

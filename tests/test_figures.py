@@ -24,6 +24,7 @@ def every_figure():
     found = cc.ellipses.covariances(problem)
     plane = cc.ellipses.coordinates(6, 0, 1)
     sample = cc.simulate.sample_estimates(problem, 100, 10, ["collab", "naive_collab"])
+    pairs = cc.ellipses.pair_pictures(found, problem.theta, [0, 2, 3], ["a", "b", "c"], 100, 0.9)
     drawn = cc.ellipses.picture(found, plane, problem.theta, 100, 0.9, sample.estimates)
     sums = cc.bounds.PatternSums(problem.covariance, problem.theta, 1.0)
     ratios = sums.curve([0.01, 0.1, 0.5]).frame
@@ -107,9 +108,7 @@ def every_figure():
         ),
         "ellipses": figures.ellipses(drawn, ("u", "v"), **title),
         "played": figures.played_ellipses({"1": drawn, "2": drawn}, ("u", "v"), "p = ", **title),
-        "ellipse matrix": figures.ellipse_matrix(
-            found, problem.theta, [0, 2, 3], ["a", "b", "c"], 100, 0.9, **title
-        ),
+        "ellipse matrix": figures.ellipse_matrix(pairs, ["a", "b", "c"], **title),
         "intervals": figures.intervals({"collab": 0.5, "strong": 0.2}, 1.0, "x1", **title),
         "ratio": figures.ratio_against_p(ratios, here=0.3, draws=draws, **at, **title),
         "ratio sampled": figures.ratio_against_p(banded, **at, **title),

@@ -19,6 +19,7 @@ from .._base.checks import Array, choice, finite_array, fraction, positive, whol
 from ..bounds import covariances as bounds
 from ..bounds.theory import Target
 from ..core.problem import Problem
+from ..world.scenario import Scenario
 
 #: Covariances that can be drawn, worst to best where theory orders them.
 COVARIANCES = ("local", "pooled_moments", "identity", "imputation", "collab", "collab_plus",
@@ -390,6 +391,43 @@ def picture(
     )
 
 
+def pair_pictures(
+    found: Mapping[str, Array],
+    centre: ArrayLike,
+    chosen: Sequence[int],
+    names: Sequence[str],
+    n: float,
+    level: float,
+) -> pd.DataFrame:
+    """`picture` of every pair of a few coordinates, one below the other.
+
+    Parameters
+    ----------
+    found : mapping of arrays, shape (k, k)
+    centre : array, shape (k,)
+    chosen : list of int
+        Two or more coordinates.
+    names : list of str
+        Of the chosen ones.
+
+    Returns
+    -------
+    DataFrame
+        As `picture`, and ``across`` and ``up``: the names of the pair.
+    """
+    middle = np.asarray(centre, dtype=float)
+    if len(chosen) < 2:
+        raise ValueError(f"chosen must have at least two coordinates, got {len(chosen)}")
+    parts = [
+        picture(
+            found, coordinates(middle.size, chosen[column], chosen[row]), middle, n, level
+        ).assign(across=names[column], up=names[row])
+        for row in range(len(chosen))
+        for column in range(row)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
 def half_widths(found: Mapping[str, Array], n: float, level: float) -> pd.DataFrame:
     """Intervals of a single coefficient, which has no ellipse.
 
@@ -405,3 +443,81 @@ def half_widths(found: Mapping[str, Array], n: float, level: float) -> pd.DataFr
     reach = interval_reach(level)
     widths = [reach * float(np.sqrt(C[0, 0] / positive("n", n))) for C in found.values()]
     return pd.DataFrame({"method": list(found), "half_width": widths})
+
+
+#: What `neighbours` go over, and spectra that have a correlation to vary.
+OVER = ("n", "p", "correlation")
+CORRELATED = ("ar1", "equicorrelated", "factor", "block")
+
+
+def neighbours(scenario: Scenario, over: str) -> dict[str, Scenario]:
+    """Worlds around this one, by the value (as text) of what changes.
+
+    Parameters
+    ----------
+    over : str
+        ``"n"``; ``"p"``, with features missing independently; or ``"correlation"``, of the world's
+        own kind, or of all features equally where it has none to vary.
+    """
+    choice("over", over, OVER)
+    if over == "n":
+        wanted = {max(1, int(scenario.n * 2.0**e)) for e in range(-3, 5)}
+        sizes = sorted({scenario.nearest(n=n)[0].n for n in wanted})
+        return {f"{n:,}": scenario.nearest(n=n)[0] for n in sizes}
+    if over == "p":
+        return {
+            f"{p:g}": scenario.nearest(missing="independent", p=float(p))[0]
+            for p in np.arange(0, 0.71, 0.1).round(2)
+        }
+    kind = scenario.spectrum if scenario.spectrum in CORRELATED else "equicorrelated"
+    return {
+        f"{rho:g}": scenario.nearest(spectrum=kind, correlation=rho)[0]
+        for rho in (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)
+    }
+
+
+def played(
+    scenario: Scenario,
+    over: str,
+    target: Target,
+    keys: Sequence[str],
+    plane: Plane,
+    level: float,
+) -> pd.DataFrame:
+    """`picture` in one plane of every world in `neighbours`, one below the other.
+
+    Worlds that have no such picture are left out: somebody must see every feature, and an agent
+    must see as many features as the plane has coordinates.
+
+    Parameters
+    ----------
+    keys : list of str
+        Covariances to draw.
+
+    Returns
+    -------
+    DataFrame
+        As `picture`, and ``step``: the world, by the text of `neighbours`.
+    """
+    parts = [pd.DataFrame({"what": [], "method": [], "x": [], "y": [], "step": []})]
+    for step, world in neighbours(scenario, over).items():
+        try:
+            problem = world.problem()
+            centre = truth(problem, target)
+            if centre.size != plane.directions.shape[1]:
+                continue
+            found = covariances(problem, target)
+        except (ValueError, ArithmeticError):
+            continue
+        drawn = picture(only(found, keys), plane, centre, world.n, level)
+        parts.append(drawn.assign(step=step))
+    return pd.concat(parts[1:] or parts, ignore_index=True)
+
+
+def areas(frame: pd.DataFrame) -> dict[str, float]:
+    """Area inside every outline of a `picture`, by method."""
+    found = {}
+    for key, rows in frame[frame["what"] == "outline"].groupby("method", sort=False):
+        x, y = rows["x"].to_numpy(), rows["y"].to_numpy()
+        found[str(key)] = abs(float((x[:-1] * y[1:] - x[1:] * y[:-1]).sum())) / 2
+    return found

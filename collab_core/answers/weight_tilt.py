@@ -9,10 +9,12 @@ inv(Sigma_i+) P_i share_i / s_i``, and the covariance of phi is ``inv(M) V inv(M
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from .._base.checks import Array, vector
+from .._base.checks import Array, finite_array, vector
 from .._base.linalg import congruence, inverse
+from ..bounds.covariances import gauss
 from ..core.problem import Problem
 
 #: A slope or curvature of the error, relative to it, that is only rounding.
@@ -42,6 +44,10 @@ class Tilts:
         """``C(W)`` with agent i's weight times ``exp(tilts[i])``, shape (d, d)."""
         return congruence(self.problem.geometry.precision, self._phi_covariance(self._sums(tilts)))
 
+    def beside_optimal(self, tilts: ArrayLike) -> dict[str, Array]:
+        """Covariances of tilted and of optimal weights: ``tilted`` and ``collab``, each (d, d)."""
+        return {"tilted": self.covariance(tilts), "collab": gauss(self.problem)}
+
     def loss(self, tilts: ArrayLike) -> float:
         """Prediction error ``tr(Sigma C(W))`` over that of optimal weights, at least 1."""
         precision = self.problem.geometry.precision
@@ -67,6 +73,18 @@ class Tilts:
         direction = self._gradient(given) / best
         length = np.linalg.norm(direction)
         return np.asarray(direction / length) if length > FLAT else np.zeros_like(given)
+
+    def along(self, direction: ArrayLike, reach: float = 1.5, points: int = 61) -> pd.DataFrame:
+        """The loss along a direction (m,), from ``-reach`` to ``reach`` times it.
+
+        Returns
+        -------
+        DataFrame
+            ``step`` (0 is optimal, 1 the direction itself) and ``loss``.
+        """
+        given = vector("direction", direction, self.problem.agents)
+        steps = np.linspace(-reach, reach, points)
+        return pd.DataFrame({"step": steps, "loss": [self.loss(step * given) for step in steps]})
 
     @property
     def curvature(self) -> Array:
@@ -107,3 +125,8 @@ class Tilts:
         grown = np.einsum("ide,ed->i", self._parts, outer)
         shrunk = np.einsum("ide,ed->i", self._parts, pulled)
         return np.asarray(2 * weights * (weights * grown - shrunk))
+
+
+def powers_of_two(exponents: ArrayLike) -> Array:
+    """Tilts that multiply weights by powers of two: 1 doubles a weight, -1 halves it."""
+    return finite_array("exponents", exponents, ndim=1) * np.log(2)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from ..answers.ellipses import Plane, coordinates, outline
 from .style import PALETTE, Trace, figure, label, player
 
 #: A legend below the plot, where many names have room.
@@ -83,41 +82,28 @@ def played_ellipses(
 
 
 def ellipse_matrix(
-    found: Mapping[str, np.ndarray],
-    truth: np.ndarray,
-    chosen: Sequence[int],
-    names: Sequence[str],
-    n: float,
-    level: float,
-    *,
-    title: str,
-    height: int = 620,
+    frame: pd.DataFrame, names: Sequence[str], *, title: str, height: int = 620
 ) -> go.Figure:
     """Draw every pair of a few coordinates as small multiples, below the diagonal.
 
     Parameters
     ----------
-    found : mapping of arrays, shape (k, k)
-    truth : array, shape (k,)
-    chosen : list of int
-        Two or more coordinates.
+    frame : DataFrame
+        `collab_core.ellipses.pair_pictures`.
     names : list of str
-        Of the chosen ones.
+        Of the coordinates: two or more of those in ``across`` and ``up``.
     """
-    count = len(chosen) - 1
+    count = len(names) - 1
+    pairs = frame.groupby(["across", "up"], sort=False)
     traces: list[Trace] = []
     layout: dict[str, Any] = {}
     number = 0
     for row in range(1, count + 1):
         for column in range(row):
-            plane = coordinates(len(truth), chosen[column], chosen[row])
+            pair = pairs.get_group((names[column], names[row]))
             suffix = "" if number == 0 else str(number + 1)
             on = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-            traces += [
-                _outline(key, _drawn(plane, C, truth, n, level), shown=number == 0) | on
-                for key, C in found.items()
-            ]
-            traces.append(_mark(plane.points(truth)) | on)
+            traces += [trace | on for trace in (*_outlines(pair, number == 0), _cross(pair))]
             quiet = {"zeroline": False, "nticks": 4, "tickfont": {"size": 10}}
             across = [column / count + 0.02, (column + 1) / count - 0.02]
             up = [1 - row / count + 0.02, 1 - (row - 1) / count - 0.02]
@@ -162,19 +148,15 @@ def intervals(
     )
 
 
-def _drawn(plane: Plane, C: np.ndarray, truth: np.ndarray, n: float, level: float) -> np.ndarray:
-    return outline(plane.of(C) / n, plane.points(truth), level)
-
-
-def _outlines(frame: pd.DataFrame) -> list[Trace]:
+def _outlines(frame: pd.DataFrame, shown: bool = True) -> list[Trace]:
     rows = frame[frame["what"] == "outline"]
     return [
-        _outline(str(key), part[["x", "y"]].to_numpy())
+        _outline(str(key), part[["x", "y"]].to_numpy(), shown)
         for key, part in rows.groupby("method", sort=False)
     ]
 
 
-def _outline(key: str, points: np.ndarray, shown: bool = True) -> Trace:
+def _outline(key: str, points: np.ndarray, shown: bool) -> Trace:
     style, name = PALETTE[key], label(key)
     return {
         "type": "scatter",

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import collab_core as cc
+from pages import ellipses as the_page
+from pages.parts.ellipses import look
 
 from .apps import (
     ODD_WORLDS,
@@ -222,3 +224,10 @@ def test_repeated_names_in_a_link_do_no_harm():
     wild = open_page(PAGE, SMALL.to_query() | {"plane": "own", "u": "1e200 0 0 0 0"})
     assert not wild.exception
     assert any("must have entries of size" in error.value for error in wild.error)
+
+
+def test_the_page_and_its_parts_can_be_imported():
+    assert set(the_page.SHOW) == set(the_page.PARTS)
+    assert look.numbers("1, 2 -3e1") == [1.0, 2.0, -30.0]
+    with pytest.raises(ValueError, match="'two' is not a number"):
+        look.numbers("1 two")
