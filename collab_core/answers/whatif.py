@@ -140,10 +140,19 @@ def error_lines(
     methods: Sequence[str],
     sample_sizes: Sequence[int],
     target: theory.Target = "full",
+    *,
+    total: bool = False,
 ) -> pd.DataFrame:
-    """Expected error of methods against n, a row where a formula is: n, method, error."""
+    """Expected error of methods against n, a row where a formula is: n, method, error.
+
+    Parameters
+    ----------
+    total : bool
+        Whether an agent's error has the irreducible part in it, which no n removes.
+    """
+    floor = float(problem.irreducible[int(target)]) if total and target != "full" else 0.0
     rows = [
-        {"n": n, "method": method, "error": error}
+        {"n": n, "method": method, "error": error + floor}
         for method in methods
         for n, error in zip(
             sample_sizes,
