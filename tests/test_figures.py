@@ -72,16 +72,12 @@ def every_figure():
         "named budget": figures.budget(
             cc.planning.spend_samples(problem, 50, 100), agents=names, **title
         ),
-        "log-loss": figures.measure_curve(
-            lost, cc.smooth.NAMES, "log-loss", level=(0.4, "best"), **title
-        ),
-        "beyond": figures.measure_curve(lost, cc.smooth.NAMES, "log-loss", beyond=True, **title),
+        "log-loss": figures.measure_curve(lost, "log-loss", level=(0.4, "best"), **title),
+        "beyond": figures.measure_curve(lost, "log-loss", beyond=True, **title),
         "calibration": figures.measure_curve(
-            logistic.frame("calibration"), cc.smooth.NAMES, "off by", log=True, **title
+            logistic.frame("calibration"), "off by", log=True, **title
         ),
-        "reliability": figures.reliability(
-            logistic.reliability_frame(40), cc.smooth.NAMES, **title
-        ),
+        "reliability": figures.reliability(logistic.reliability_frame(40), **title),
         "relative": figures.relative_errors(paired.relative_to("collab"), "collab", **title),
         "losses": figures.losses_by_law(laws, "law", here="a", **title),
         "loss map": figures.loss_heatmap(spent, "independent", here=(0.3, 4.0), **title),

@@ -1,32 +1,27 @@
-"""Logistic worlds and census records: measures, ordering of methods, calibration, one seed."""
+"""Logistic worlds: measures, ordering of methods, calibration, one seed; their figures."""
 
-import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.census import Choice, People, Study, paper_views
 from collab_core.smooth import (
-    METHODS,
-    NAMES,
     Settings,
     World,
     curves,
     fit,
+    methods,
     models_of_agent,
-    travel_curve,
+    trouble_of,
     with_constant,
 )
-from collab_core.smooth.__main__ import main
+from collab_core.smooth.cancelling import CancelledError, cancelled_by
 from collab_core.smooth.measures import (
-    Part,
     accuracy,
     calibration_error,
     log_loss,
@@ -34,16 +29,12 @@ from collab_core.smooth.measures import (
     overconfidence,
     paired,
     reliability,
-    trouble_of,
 )
-from collab_core.smooth.solver import CancelledError, cancelled_by
-from collab_core.smooth.travel import label
-from collab_core.smooth.worlds import Data, Step, _at, _checked, _chunk
+from collab_core.smooth.running import Part, chunk, measured_at
+from collab_core.smooth.simulated import Data, SimulatedStep, planned
 
-from .bureau import records
-
-PERSONS = os.environ.get("COLLAB_CENSUS_PERSONS", "")
 SMALL = cc.Scenario(d=6, m=8, rich=2, rich_size=5, size=3, spikes=2, seed=1)
+METHODS = methods.keys()
 
 
 # Measures ----------------------------------------------------------------------------------------
@@ -204,9 +195,9 @@ def test_two_ways_to_one_model_are_not_told_apart():
 
 
 def test_a_plan_can_be_sent_to_a_worker():
-    plan = _checked(World(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
+    plan = planned(World(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
     again = pickle.loads(pickle.dumps(plan))
-    one, two = (_chunk(which, 0, None)["full"] for which in (plan, again))
+    one, two = (chunk(which, 0, None)["full"] for which in (plan, again))
     for key, values in one.values.items():
         np.testing.assert_array_equal(values, two.values[key])
 
@@ -256,7 +247,7 @@ def test_ridge_answers_are_counted_by_method_and_target():
     # The newcomer sees all six features, the agent three.
     assert found["full"].trouble[16].ridge["local"] > found[3].trouble[16].ridge["local"] > 0
     assert not found["full"].trouble[16].all_plain
-    plan = _checked(world, [16], 10, ["full"], METHODS, 1, None)
+    plan = planned(world, [16], 10, ["full"], METHODS, 1, None)
     data = Data.draw(plan, 0)
     x, y = data.newcomer
     newcomer = fit(with_constant(x), y)
@@ -278,10 +269,10 @@ def test_stopping_leaves_no_n_with_some_methods_only():
     """Cancelled while methods are fitted: what is kept is still paired."""
     cancel = Event()
     world = World(SMALL.problem(), 1.0)
-    plan = _checked(world, [20, 40], 4, ["full"], METHODS, 0, None)
+    plan = planned(world, [20, 40], 4, ["full"], METHODS, 0, None)
     data = Data.draw(plan, 0)
 
-    class Late(Step):
+    class Late(SimulatedStep):
         def model(self, method, target):
             if self.n == 40 and method == "local":
                 cancel.set()
@@ -289,17 +280,25 @@ def test_stopping_leaves_no_n_with_some_methods_only():
 
     part = Part()
     with cancelled_by(cancel):
-        part.take(_at(plan, Late(data, 20, {}))["full"])
+        part.take(measured_at(Late(plan, data, 20, {}), METHODS, ["full"])["full"])
         with pytest.raises(CancelledError):
-            _at(plan, Late(data, 40, {}))
+            measured_at(Late(plan, data, 40, {}), METHODS, ["full"])
     assert {n for _, _, n in part.values} == {20}
-    assert not _chunk(plan, 0, cancel)["full"].values
+    assert not chunk(plan, 0, cancel)["full"].values
     assert models_of_agent(world, 20, 0, cancel=cancel) is None
+
+
+def test_a_stopped_run_knows_how_many_trials_each_n_has():
+    world = cc.smooth.World(cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0)
+    curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]
+    assert curve.done_at == {40: 3, 80: 3}
+    shorter = {key: v[:2] if key[2] == 80 else v for key, v in curve.values.items()}
+    assert replace(curve, values=shorter).done_at == {40: 3, 80: 2}
 
 
 def test_wrong_arguments_are_named():
     world = World(SMALL.problem())
-    with pytest.raises(ValueError, match="methods must be one of"):
+    with pytest.raises(ValueError, match=r"method must be one of collab, .*; got 'collab_plus'"):
         curves(world, [10], 1, methods=["collab_plus"])
     with pytest.raises(ValueError, match="methods must name"):
         curves(world, [10], 1, methods=[])
@@ -319,13 +318,13 @@ def test_wrong_arguments_are_named():
 
 
 def test_collab_is_drawn_over_everything_and_full_data_under_it(found):
-    drawn = figures.measure_curve(found[3].frame(), NAMES, "log-loss", title="t", beyond=True)
+    drawn = figures.measure_curve(found[3].frame(), "log-loss", title="t", beyond=True)
     lines = [trace for trace in drawn.data if trace.mode == "lines+markers"]
-    assert [lines[0].name, lines[-1].name] == [NAMES["full_data"], NAMES["collab"]]
+    assert [lines[0].name, lines[-1].name] == ["Full data", "COLLAB"]
     assert lines[0].line.width > 3 * lines[-1].line.width
     # The legend keeps the order of tables.
     ranked = sorted(lines, key=lambda line: line.legendrank)
-    assert [line.name for line in ranked] == [NAMES[key] for key in METHODS]
+    assert [line.name for line in ranked] == [methods.get(key).label for key in METHODS]
 
 
 @pytest.mark.parametrize("beyond", [True, False])
@@ -333,7 +332,7 @@ def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyon
     curve = curves(World(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)["full"]
     frame = curve.frame()
     assert (frame["low"] < frame["best"]).any()
-    drawn = figures.measure_curve(frame, NAMES, "log-loss", title="t", beyond=beyond)
+    drawn = figures.measure_curve(frame, "log-loss", title="t", beyond=beyond)
     low, high = drawn.layout.yaxis.range
     if beyond:
         low, high = 10**low, 10**high
@@ -341,7 +340,7 @@ def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyon
     bands = [trace for trace in drawn.data if trace.fill == "toself"]
     assert len(bands) == len(METHODS)
     for trace in bands:
-        rows = frame[frame["method"].map(NAMES) == trace.legendgroup]
+        rows = frame[frame["method"].map(lambda key: methods.get(key).label) == trace.legendgroup]
         ends, means = trace.y[len(rows) :][::-1], (rows["mean"] - best).to_numpy(dtype=float)
         if beyond:
             assert (ends >= means / 4 - 1e-12).all()
@@ -350,107 +349,3 @@ def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyon
     calm = frame[frame["method"] == "full_data"]
     assert (calm["high"] - best).max() < high
     assert low < max((calm["low"] - best).min(), 0.25 * (calm["mean"] - best).min())
-
-
-# Records -----------------------------------------------------------------------------------------
-
-
-def made_up(tmp_path, count=6000):
-    """Made-up people among whom the old and the poor travel long."""
-    frame = records(count, codes=(6, 17, 36))
-    rng = np.random.default_rng(1)
-    score = (frame["AGEP"] - 45) / 20 - frame["POVPIP"].fillna(250) / 150 + 1.5
-    long = rng.random(count) < 1 / (1 + np.exp(-score))
-    frame["JWMNP"] = np.where(frame["JWMNP"].notna(), np.where(long, 40, 10), np.nan)
-    path = tmp_path / "people.csv"
-    frame.to_csv(path, index=False)
-    return People.from_files([path], "made up"), path
-
-
-def study_of(people, states, target, own=False):
-    views = paper_views(states, people.sums.questions)
-    return Study(people.sums, Choice(states, tuple(views[s] for s in states), target, own))
-
-
-def test_travel_time_on_made_up_people(tmp_path):
-    people, _ = made_up(tmp_path)
-    assert label(np.array([20.0, 21.0])).tolist() == [0.0, 1.0]
-    for state, (x, _) in people.tests.items():
-        assert len(x) == people.sums.n[people.sums.index(state), 1]
-    for own in (False, True):
-        study = study_of(people, ("CA", "NY", "IL"), "IL", own)
-        curve = travel_curve(people, study, [100, 600], 6, seed=2)
-        for values in curve.values.values():
-            assert np.isfinite(values).all()
-            assert values.size == 6
-        assert curve.compare("collab", "local", 100) == 1
-        assert curve.trouble[100].fits == 18
-    # The answers' own labels make better guesses than the share of ones.
-    base = label(people.tests["IL"][1]).mean()
-    ignorance = -(base * np.log(base) + (1 - base) * np.log(1 - base))
-    assert curve.mean("full_data", 600) < ignorance
-
-
-def test_one_state_is_not_ahead_of_itself(tmp_path):
-    """Rare levels are absent from the sample: the server must not make anything of them."""
-    people, _ = made_up(tmp_path, 3000)
-    study = study_of(people, ("IL",), "IL", own=True)
-    curve = travel_curve(people, study, [60, 200], 3, ["collab", "local"], seed=1)
-    for n in (60, 200):
-        np.testing.assert_allclose(
-            curve.values["log_loss", "collab", n], curve.values["log_loss", "local", n], rtol=1e-8
-        )
-        assert curve.compare("collab", "local", n) == 0
-        assert curve.trouble[n].ridge["collab"] == 0
-
-
-def test_travel_time_is_the_same_for_one_seed_and_says_what_is_wrong(tmp_path):
-    people, path = made_up(tmp_path, 2000)
-    study = study_of(people, ("CA", "IL"), "IL")
-    one, two = (travel_curve(people, study, [80], 2, ["local", "collab"], seed=4) for _ in "ab")
-    np.testing.assert_array_equal(
-        one.values["log_loss", "collab", 80], two.values["log_loss", "collab", 80]
-    )
-    with pytest.raises(ValueError, match="sample_sizes must be a whole number from 2 to"):
-        travel_curve(people, study, [10**6], 1)
-    sums_only = People.from_files([path], "too many", most=10)
-    assert not sums_only.tests
-    with pytest.raises(ValueError, match="must hold records"):
-        travel_curve(sums_only, study, [80], 1)
-
-
-def test_the_command_writes_the_table_that_the_page_reads(tmp_path, capsys):
-    _, path = made_up(tmp_path, 2000)
-    out = tmp_path / "table.csv"
-    given = [str(path), "--states", "CA", "IL", "--sizes", "60", "--trials", "2", "--out", str(out)]
-    assert main(given) == 0
-    table = pd.read_csv(out)
-    stored = pd.read_csv("data/travel_logistic_2024.csv")
-    assert table.columns.tolist() == stored.columns.tolist()
-    assert set(table["model"]) == {"all", "own"}
-    # What went wrong is in the table, so that the page can say it of a stored run.
-    kept = stored[(stored["measure"] == "log_loss") & (stored["model"] == "all")]
-    trouble = trouble_of(kept)
-    assert set(trouble) == set(kept["n"])
-    assert all(found.fits == 100 for found in trouble.values())
-    assert all(found.ridge["collab"] == 0 for found in trouble.values())
-    assert main([str(tmp_path / "none.csv"), "--states", "CA", "--out", str(out)]) == 1
-    assert capsys.readouterr().err
-
-
-@pytest.mark.skipif(not PERSONS, reason="COLLAB_CENSUS_PERSONS names no file of real records")
-def test_real_people_are_predicted_better_together():
-    people = People.from_files([PERSONS], "real")
-    study = study_of(people, ("NY", "PA", "OH", "FL", "IL"), "IL")
-    curve = travel_curve(people, study, [300], 8, ["collab", "local", "naive_collab"], seed=1)
-    assert curve.compare("collab", "local", 300) == 1
-    assert curve.compare("collab", "local", 300, "calibration") == 1
-    assert curve.mean("collab", 300) < np.log(2) < curve.mean("local", 300)
-
-
-def test_a_stopped_run_knows_how_many_trials_each_n_has():
-    world = cc.smooth.World(cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0)
-    curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]
-    assert curve.done_at == {40: 3, 80: 3}
-    shorter = {key: v[:2] if key[2] == 80 else v for key, v in curve.values.items()}
-    assert replace(curve, values=shorter).done_at == {40: 3, 80: 2}

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import collab_core as cc
+from collab_core.smooth import with_constant
 
 
 def random_problem(rng, d=6, m=5, noise=0.8, shares=False) -> cc.Problem:
@@ -63,3 +64,15 @@ def problems(draw, max_features=7, max_agents=6):
     noise = draw(st.sampled_from([1e-2, 1.0, 30.0]))
     shares = rng.uniform(0.3, 3, size=m) if draw(st.booleans()) else None
     return cc.Problem(covariance, rng.standard_normal(d), noise, mask, shares)
+
+
+def logistic_data(problem, n, rng, trials=(), scale=1.0, intercept=0.3):
+    """Designs with a constant, and labels, of every agent; sizes by the problem's shares."""
+    root = np.linalg.cholesky(problem.covariance)
+    theta = scale * problem.theta / np.sqrt(problem.theta @ problem.phi)
+    designs, labels = [], []
+    for view, size in zip(problem.views, problem.sample_sizes(n), strict=True):
+        x = rng.standard_normal((*trials, size, problem.dimension)) @ root.T
+        labels.append((rng.random(x.shape[:-1]) < 1 / (1 + np.exp(-x @ theta - intercept))) * 1.0)
+        designs.append(with_constant(x[..., view]))
+    return designs, labels

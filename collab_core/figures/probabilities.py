@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ..smooth import methods
 from .style import PALETTE, Trace, faint, figure, log_axis
 
 #: A legend under the plot that the plot makes room for, however many lines a phone needs.
@@ -26,7 +26,6 @@ BAND_ENDS = 0.25
 
 def measure_curve(
     frame: pd.DataFrame,
-    names: Mapping[str, str],
     text: str,
     *,
     title: str,
@@ -43,9 +42,7 @@ def measure_curve(
     Parameters
     ----------
     frame : DataFrame
-        As `smooth.measures.Curve.frame`.
-    names : mapping of str
-        What methods are called.
+        As `smooth.Curve.frame`.
     text : str
         What the measure is called.
     beyond : bool
@@ -66,7 +63,7 @@ def measure_curve(
     order = [str(key) for key in drawn["method"].unique()]
     traces: list[Trace] = []
     for key in sorted(order, key=_depth):
-        rows, style, name = drawn[drawn["method"] == key], PALETTE[key], names[key]
+        rows, style, name = drawn[drawn["method"] == key], PALETTE[key], methods.get(key).label
         broad = key == "full_data"
         band = rows[rows["low"].notna()]
         if len(band):
@@ -158,17 +155,13 @@ def _across(at: float, text: str, log: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def reliability(
-    frame: pd.DataFrame, names: Mapping[str, str], *, title: str, height: int = 460
-) -> go.Figure:
+def reliability(frame: pd.DataFrame, *, title: str, height: int = 460) -> go.Figure:
     """Draw the real share of ones against the predicted probability, a line a method.
 
     Parameters
     ----------
     frame : DataFrame
-        As `smooth.measures.Curve.reliability_frame`. Larger markers hold more predictions.
-    names : mapping of str
-        What methods are called.
+        As `smooth.Curve.reliability_frame`. Larger markers hold more predictions.
     """
     traces: list[Trace] = [
         {
@@ -183,7 +176,7 @@ def reliability(
         }
     ]
     for key, rows in frame.groupby("method", sort=False):
-        style, name = PALETTE[str(key)], names[str(key)]
+        style, name = PALETTE[str(key)], methods.get(str(key)).label
         share = rows["share"].to_numpy(dtype=float)
         traces.append(
             {

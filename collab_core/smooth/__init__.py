@@ -1,41 +1,70 @@
 """Beyond linear models: the paper's aggregation for any smooth loss, and logistic regression.
 
-`models` holds the estimators, `worlds` simulates them, `travel` runs them on census records.
+`models` holds the estimators, `methods` what can be chosen, `simulated` runs them in simulated
+`worlds`, `travel` on census records.
 """
 
-from . import losses, measures, models, solver, travel, worlds
+from . import (
+    curve,
+    fits,
+    layout,
+    losses,
+    measures,
+    methods,
+    models,
+    objective,
+    simulated,
+    solver,
+    travel,
+    trouble,
+    worlds,
+)
+from .curve import Curve
+from .fits import Fit, fit, with_constant
+from .layout import Layout
 from .losses import LOGISTIC, SQUARED, Loss
-from .measures import MEASURES, Curve
-from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant
-from .travel import travel_curve
-from .worlds import METHODS, NAMES, Settings, World, curves, models_of_agent
+from .measures import MEASURES
+from .models import Aggregate, collab, imputation, naive, pooled
+from .simulated import AgentModels, curves, models_of_agent
+from .travel import stored_travel, travel_curve
+from .trouble import Trouble, trouble_of
+from .worlds import Settings, World
 
 __all__ = [
     "LOGISTIC",
     "MEASURES",
-    "METHODS",
-    "NAMES",
     "SQUARED",
+    "AgentModels",
     "Aggregate",
     "Curve",
     "Fit",
     "Layout",
     "Loss",
     "Settings",
+    "Trouble",
     "World",
     "collab",
+    "curve",
     "curves",
     "fit",
+    "fits",
     "imputation",
+    "layout",
     "losses",
     "measures",
+    "methods",
     "models",
     "models_of_agent",
     "naive",
+    "objective",
     "pooled",
+    "simulated",
     "solver",
+    "stored_travel",
     "travel",
     "travel_curve",
+    "trouble",
+    "trouble_of",
     "with_constant",
     "worlds",
 ]

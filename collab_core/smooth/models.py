@@ -25,201 +25,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit
 
-from .._base.checks import Array, agent_index, choice, finite_array, positive
+from .._base.checks import Array, agent_index, finite_array
 from ..core.estimate import NotEstimableError
-from ..core.geometry import Geometry
-from ..world.views import ViewsLike, unseen_features
+from ..world.views import unseen_features
+from .fits import RIDGE, Fit, fit, half_a_sample
+from .layout import Layout, NaiveLayout
 from .losses import LOGISTIC, Loss
-from .solver import STEPS, Block, local_coefficients, minimise, settle
-
-#: Strength of the ridge where a fit has no end: every coefficient, at unit variance of its
-#: feature, as if drawn from a standard normal law.
-RIDGE = 1.0
-
-#: A training loss this small, next to that of knowing nothing, is rounding.
-NO_LOSS = 1e-12
-
-INTERCEPTS = ("shared", "own", "none")
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """An agent's own model, for one data set or a stack of them.
-
-    Attributes
-    ----------
-    theta : array, shape (..., k)
-        Coefficients of the design's columns.
-    loss : array, shape (...)
-        Mean training loss, without any penalty.
-    regularised : boolean array, shape (...)
-        Where no finite model is best (separated classes, or columns that are a class's alone), or
-        none was found, and a ridge answers instead.
-    one_class : boolean array, shape (...)
-        Where all labels are equal: the answer is the intercept alone.
-    exact : boolean array, shape (...)
-        Where the training loss is 0 but for rounding, so that a weight of 1 over it is infinite.
-    converged : boolean array, shape (...)
-    n : int
-    """
-
-    theta: Array
-    loss: Array
-    regularised: NDArray[np.bool_]
-    one_class: NDArray[np.bool_]
-    exact: NDArray[np.bool_]
-    converged: NDArray[np.bool_]
-    n: int
-
-    def of(self, place: int) -> Fit:
-        """One of a stack, along the first axis."""
-        return Fit(
-            self.theta[place],
-            self.loss[place],
-            self.regularised[place],
-            self.one_class[place],
-            self.exact[place],
-            self.converged[place],
-            self.n,
-        )
-
-    @property
-    def corrected_loss(self) -> Array:
-        """Training loss plus k/n, what it promises too much of log-loss on average (Akaike)."""
-        return self.loss + self.theta.shape[-1] / self.n
-
-
-def with_constant(x: ArrayLike) -> Array:
-    """A design with a first column of ones, shape (..., n, k) -> (..., n, 1 + k)."""
-    array = finite_array("x", x, copy=None)
-    return np.concatenate([np.ones((*array.shape[:-1], 1)), array], axis=-1)
-
-
-def fit(
-    x: ArrayLike,
-    y: ArrayLike,
-    loss: Loss = LOGISTIC,
-    *,
-    intercept: bool = True,
-    ridge: float = RIDGE,
-    start: ArrayLike | None = None,
-) -> Fit:
-    """Minimise the mean loss over one agent's labelled samples.
-
-    Parameters
-    ----------
-    x : array, shape (..., n, k)
-        Design. Leading axes are independent data sets.
-    y : array, shape (..., n)
-        Labels; 0 or 1 for a loss of classes.
-    intercept : bool
-        Whether the first column is the constant, which a ridge leaves alone.
-    ridge : float
-        Used only where no finite model is best.
-    start : array, shape (..., k), optional
-        Where to start, such as the fit to fewer samples.
-    """
-    design, labels = _checked(x, y, loss)
-    leading, (n, k) = labels.shape[:-1], design.shape[-2:]
-    positive("ridge", ridge)
-    count = int(np.prod(leading))
-    flat, target = design.reshape(count, n, k), labels.reshape(count, n)
-    begin = np.zeros((count, k)) if start is None else np.array(start).reshape(count, k)
-    one_class = np.zeros(count, dtype=bool)
-    if loss.classes:
-        one_class = np.asarray(target.min(axis=-1) == target.max(axis=-1))
-    theta, regularised = np.zeros((count, k)), np.zeros(count, dtype=bool)
-    converged = np.ones(count, dtype=bool)
-    rows = np.flatnonzero(~one_class)
-    if rows.size and k:
-        block = Block(flat, target, np.ones(count)).of(rows)
-        size = flat.var(axis=-2) if intercept else (flat**2).mean(axis=-2)
-        found = settle([block], begin[rows], loss, (ridge * size / n)[rows])
-        theta[rows], regularised[rows] = found.theta, found.regularised
-        converged[rows] = found.converged
-    if intercept:
-        theta[one_class, 0] = _half_a_sample(target[one_class])
-    eta = (flat @ theta[..., None])[..., 0]
-    trained = loss.value(target, eta).mean(axis=-1)
-    ignorant = loss.value(target, np.zeros_like(eta)).mean(axis=-1)
-    return Fit(
-        theta.reshape(*leading, k),
-        trained.reshape(leading),
-        regularised.reshape(leading),
-        one_class.reshape(leading),
-        np.asarray(trained <= NO_LOSS * ignorant).reshape(leading),
-        converged.reshape(leading),
-        n,
-    )
-
-
-def _half_a_sample(labels: Array) -> Array:
-    """Log-odds as if half a sample of each class had been added: 0 or 1 would be certainty."""
-    return np.asarray(logit((labels.sum(axis=-1) + 0.5) / (labels.shape[-1] + 1)))
-
-
-class Layout:
-    """How the server's parameters become every agent's: ``T_i``, with intercepts.
-
-    The parameters are the intercepts, then theta on all d features. Features are taken to have
-    mean 0 (centre them within each agent's sample), so that an intercept passes through ``T_i``
-    as it is.
-
-    Parameters
-    ----------
-    covariance : array, shape (d, d)
-    views : list of index arrays, or (m, d) boolean mask
-    intercept : {"shared", "own", "none"}
-        One for all; one for every agent, where only slopes are learnt together; or none, and then
-        designs have no constant column.
-    """
-
-    def __init__(
-        self, covariance: ArrayLike | Geometry, views: ViewsLike, intercept: str = "shared"
-    ) -> None:
-        self.geometry = Geometry.of(covariance, views)
-        self.intercept = choice("intercept", intercept, INTERCEPTS)
-        self.constants = {"none": 0, "shared": 1, "own": self.agents}[intercept]
-        self.transforms = tuple(self._transform(i) for i in range(self.agents))
-        self.spreads = tuple(self._spread(i) for i in range(self.agents))
-
-    @property
-    def agents(self) -> int:
-        """Number of agents m."""
-        return self.geometry.agents
-
-    @property
-    def parameters(self) -> int:
-        """Number of parameters p, intercepts included."""
-        return self.constants + self.geometry.dimension
-
-    def _transform(self, agent: int) -> Array:
-        linear = self.geometry.transform(agent)
-        if not self.constants:
-            return linear
-        whole = np.zeros((1 + linear.shape[0], self.parameters))
-        whole[0, agent if self.intercept == "own" else 0] = 1.0
-        whole[1:, self.constants :] = linear
-        return whole
-
-    def _spread(self, agent: int) -> Array:
-        """``G_i = Sigma - Sigma P_i' S_i P_i Sigma``, with 0 for intercepts, shape (p, p)."""
-        sigma, view = self.geometry.covariance, self.geometry.views[agent]
-        rest = sigma - sigma[:, view] @ self.geometry.inverses[agent] @ sigma[view]
-        whole = np.zeros((self.parameters, self.parameters))
-        whole[self.constants :, self.constants :] = rest
-        return whole
-
-    def everything(self, agent: int) -> Array:
-        """Transform of somebody who sees all features, with agent i's intercept, (1 + d, p)."""
-        d = self.geometry.dimension
-        whole = np.zeros((bool(self.constants) + d, self.parameters))
-        if self.constants:
-            whole[0, agent if self.intercept == "own" else 0] = 1.0
-        whole[-d:, self.constants :] = np.eye(d)
-        return whole
+from .objective import Block, local_coefficients
+from .solver import STEPS, minimise, settle
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,7 +168,7 @@ def imputation(
     given = [np.where(one, 0.0, weight) for one, weight in zip(single, given, strict=True)]
     found = _aggregate(designs, targets, given, layout, loss, False, start)
     for i, (one, y) in enumerate(zip(single, targets, strict=True)):
-        found.theta[..., i] = np.where(one, _half_a_sample(y), found.theta[..., i])
+        found.theta[..., i] = np.where(one, half_a_sample(y), found.theta[..., i])
     return found
 
 
@@ -375,20 +189,7 @@ def naive(fits: Sequence[Fit], layout: Layout) -> Aggregate:
         elif layout.intercept == "shared":
             total[..., 0] += share[..., 0] * one.theta[..., 0]
     yes = np.ones(counts.shape, dtype=bool)
-    return Aggregate(total, _Naive(layout), False, yes, ~part, ~yes)
-
-
-class _Naive(Layout):
-    """A layout whose agents take their entries of theta as they are."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.geometry, self.intercept = layout.geometry, layout.intercept
-        self.constants, self.spreads = layout.constants, layout.spreads
-        first = int(layout.constants > 0)
-        self.transforms = tuple(
-            self.everything(i)[[*range(first), *(first + layout.geometry.views[i])]]
-            for i in range(layout.agents)
-        )
+    return Aggregate(total, NaiveLayout(layout), False, yes, ~part, ~yes)
 
 
 def pooled(
@@ -448,51 +249,36 @@ def _aggregate(
     attenuated: bool,
     start: ArrayLike | None,
 ) -> Aggregate:
-    checked = _designs(designs, layout)
     if len(targets) != layout.agents:
         raise ValueError(f"there must be one entry per agent ({layout.agents}), got {len(targets)}")
     leading = np.broadcast_shapes(*(weight.shape for weight in weights))
     p, count = layout.parameters, int(np.prod(leading))
     used = np.stack([np.broadcast_to(w, leading).reshape(-1) for w in weights], axis=-1) > 0
     _require_coverage(used, layout)
-    blocks = []
-    for i, (x, target, weight) in enumerate(zip(checked, targets, weights, strict=True)):
-        if not used[:, i].any():
-            continue
-        n, k = x.shape[-2:]
-        design = x[None]
-        if x.ndim > 2:
-            design = np.broadcast_to(x, (*leading, n, k)).reshape(count, n, k)
-        blocks.append(
-            Block(
-                design,
-                np.broadcast_to(target, (*leading, n)).reshape(count, n),
-                np.broadcast_to(weight, leading).reshape(-1),
-                layout.transforms[i],
-                layout.spreads[i] if attenuated else None,
-            )
-        )
+    blocks = [
+        _block(x, targets[i], weights[i], leading, layout, i, attenuated)
+        for i, x in enumerate(_designs(designs, layout))
+        if used[:, i].any()
+    ]
     begin = np.zeros((count, p)) if start is None else np.array(start).reshape(count, p)
     if attenuated and start is None:
         # From the plain aggregate: the attenuated objective is not convex.
         plain = [Block(b.x, b.target, b.weight, b.transform) for b in blocks]
         begin = minimise(plain, begin, loss, by_scipy=False, unit=_unit(layout)).theta
     samples = sum(block.target.shape[-1] for block in blocks)
-    scale = np.zeros(p)
-    scale[layout.constants :] = np.diagonal(layout.geometry.covariance)
     # A direction of which the samples say next to nothing can run away while all agents'
     # predictors stay finite (attenuated they are bounded).
-    far = np.zeros((p, p))
-    far[layout.constants :, layout.constants :] = layout.geometry.covariance
+    spread = np.zeros((p, p))
+    spread[layout.constants :, layout.constants :] = layout.geometry.covariance
     found = settle(
         blocks,
         begin,
         loss,
-        RIDGE * scale / samples,
+        RIDGE * np.diagonal(spread) / samples,
         # Gauss-Newton's last steps for attenuated transforms are not quadratic.
         steps=4 * STEPS if attenuated else STEPS,
         unit=_unit(layout),
-        spread=far if loss.classes else None,
+        spread=spread if loss.classes else None,
     )
     return Aggregate(
         found.theta.reshape(*leading, p),
@@ -501,6 +287,29 @@ def _aggregate(
         found.converged.reshape(leading),
         ~used.reshape(*leading, layout.agents),
         found.regularised.reshape(leading),
+    )
+
+
+def _block(
+    x: Array,
+    target: Array,
+    weight: Array,
+    leading: tuple[int, ...],
+    layout: Layout,
+    agent: int,
+    attenuated: bool,
+) -> Block:
+    """Agent i's samples for all problems; a design without leading axes is the same for all."""
+    (n, k), count = x.shape[-2:], int(np.prod(leading))
+    design = x[None]
+    if x.ndim > 2:
+        design = np.broadcast_to(x, (*leading, n, k)).reshape(count, n, k)
+    return Block(
+        design,
+        np.broadcast_to(target, (*leading, n)).reshape(count, n),
+        np.broadcast_to(weight, leading).reshape(-1),
+        layout.transforms[agent],
+        layout.spreads[agent] if attenuated else None,
     )
 
 
@@ -543,18 +352,3 @@ def _designs(designs: Sequence[ArrayLike], layout: Layout) -> list[Array]:
                 f" got shape {x.shape}"
             )
     return checked
-
-
-def _checked(x: ArrayLike, y: ArrayLike, loss: Loss) -> tuple[Array, Array]:
-    design = finite_array("x", x, copy=None)
-    labels = finite_array("y", y, copy=None)
-    if design.ndim < 2 or design.shape[:-1] != labels.shape:
-        raise ValueError(
-            f"x must have shape (..., n, k) and y (..., n); got {design.shape} and {labels.shape}"
-        )
-    if labels.shape[-1] == 0:
-        raise ValueError("y must hold at least one label, got none")
-    if loss.classes and not np.isin(labels, (0.0, 1.0)).all():
-        wrong = labels[~np.isin(labels, (0.0, 1.0))][0]
-        raise ValueError(f"y must hold labels 0 and 1 for {loss.name} loss, got {wrong:g}")
-    return design, labels

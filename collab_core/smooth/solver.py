@@ -1,25 +1,16 @@
 """One solver for all fits: many independent problems at once, by Newton's method with damping.
 
-The objective of one problem (one trial) is
-
-    ``sum_i w_i sum_s l(t_is, x_is' b_i(theta)) / sum_i w_i n_i  +  sum_j penalty_j theta_j^2 / 2``
-
-with ``b_i(theta) = T_i theta``, in which it is convex and the steps are Newton's; or, where a
-`Block` has a spread, ``T_i theta / sqrt(1 + c theta'G_i theta)``, and the steps are Gauss-Newton's.
-A local fit is one block without transform, the paper's aggregation one block an agent.
-
-What the batch does not bring to its end is handed to `scipy.optimize.minimize` with the gradient,
-one problem at a time; what that cannot end either is said to be not converged. `settle` gives a
-ridge's answer where there is no end: where a linear programme finds labels separated.
+Steps for an `objective.Objective` are Newton's where it is convex, Gauss-Newton's where transforms
+are attenuated. What the batch does not bring to its end is handed to `scipy.optimize.minimize` with
+the gradient, one problem at a time; what that cannot end either is said to be not converged.
+`settle` gives a ridge's answer where there is no end: where a linear programme finds labels
+separated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from threading import Event
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +19,9 @@ from scipy.optimize import minimize as scipy_minimize
 
 from .._base.checks import Array
 from .._base.linalg import RANK_TOLERANCE, matvec, solve, transpose
+from .cancelling import check_cancelled
 from .losses import Loss
-
-#: ``E s(eta + v z) ~ s(eta / sqrt(1 + c v^2))``, s the logistic function and z standard normal:
-#: logistic and normal curves of one slope at 0 (the probit approximation).
-ATTENUATION = np.pi / 8
+from .objective import Block, Objective, have_labels
 
 #: A problem is solved when ``g' H^-1 g``, twice the gap that is left, is below this share of the
 #: objective at the start.
@@ -54,85 +43,6 @@ RUNAWAY = 30.0
 
 #: Margins of a separating direction, its largest being 1, may be this far below 0 by rounding.
 MARGIN = 1e-6
-
-
-class CancelledError(Exception):
-    """The work was cancelled while it ran."""
-
-
-_cancel: ContextVar[Event | None] = ContextVar("cancel", default=None)
-
-
-@contextmanager
-def cancelled_by(event: Event | None) -> Iterator[None]:
-    """Within it, solvers of this thread raise `CancelledError` soon after the event is set."""
-    token = _cancel.set(event)
-    try:
-        yield
-    finally:
-        _cancel.reset(token)
-
-
-def check_cancelled() -> None:
-    """Raise `CancelledError` if the event of `cancelled_by` is set."""
-    event = _cancel.get()
-    if event is not None and event.is_set():
-        raise CancelledError
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Samples of one agent, for B problems at once.
-
-    Attributes
-    ----------
-    x : array, shape (B, n, k) or (1, n, k)
-        Design; with a first axis of 1 the same for all problems.
-    target : array, shape (B, n)
-        Labels, or another model's predictions.
-    weight : array, shape (B,)
-        Of one sample.
-    transform : array, shape (k, p), optional
-        ``T_i`` from theta to this agent's coefficients; the identity by default.
-    spread : array, shape (p, p), optional
-        ``G_i`` with ``theta'G_i theta`` the variance of what the agent cannot see; attenuates its
-        coefficients where given.
-    """
-
-    x: Array
-    target: Array
-    weight: Array
-    transform: Array | None = None
-    spread: Array | None = None
-
-    def of(self, rows: NDArray[np.intp]) -> Block:
-        """The same for some of the problems."""
-        if rows.size == len(self.target):
-            return self
-        x = self.x if self.x.shape[0] == 1 else self.x[rows]
-        return replace(self, x=x, target=self.target[rows], weight=self.weight[rows])
-
-    def coefficients(self, theta: Array) -> Array:
-        """The agent's coefficients, shape (B, k)."""
-        return local_coefficients(theta, self.transform, self.spread)
-
-    def jacobian(self, theta: Array) -> Array:
-        """Derivative of `coefficients`, shape (k, p) or (B, k, p)."""
-        if self.transform is None:
-            return np.eye(theta.shape[-1])
-        if self.spread is None:
-            return self.transform
-        pulled, plain = theta @ self.spread, theta @ self.transform.T
-        shrink = _shrinkage(theta, self.spread)
-        outer = plain[:, :, None] * pulled[:, None, :]
-        return (
-            shrink[:, None, None] * self.transform
-            - (ATTENUATION * shrink**3)[:, None, None] * outer
-        )
-
-    def predictor(self, theta: Array) -> Array:
-        """Linear predictors, shape (B, n)."""
-        return (self.x @ self.coefficients(theta)[..., None])[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,26 +83,6 @@ class Settled:
     regularised: NDArray[np.bool_]
 
 
-def local_coefficients(theta: Array, transform: Array | None, spread: Array | None) -> Array:
-    """``T_i theta``, attenuated by what agent i does not see if there is a spread, (..., k)."""
-    plain = theta if transform is None else theta @ transform.T
-    return plain if spread is None else _shrinkage(theta, spread)[..., None] * plain
-
-
-def _shrinkage(theta: Array, spread: Array) -> Array:
-    unseen = ((theta @ spread) * theta).sum(axis=-1)
-    return np.asarray(1 / np.sqrt(1 + ATTENUATION * np.maximum(unseen, 0.0)))
-
-
-def objective(
-    blocks: Sequence[Block], theta: Array, loss: Loss, penalty: Array | float = 0.0
-) -> tuple[Array, Array]:
-    """Value (B,) and gradient (B, p) of the objective at theta, shape (B, p)."""
-    scale = _scale(blocks)
-    value, etas = _value(blocks, theta, loss, penalty, scale)
-    return value, _gradient(blocks, theta, etas, loss, penalty, scale)
-
-
 def settle(
     blocks: Sequence[Block],
     start: Array,
@@ -223,7 +113,7 @@ def settle(
     theta, converged = found.theta.copy(), found.converged.copy()
     endless = found.separated | _beyond(theta, spread)
     doubtful = ~converged
-    if loss.classes and _hard(blocks):
+    if loss.classes and have_labels(blocks):
         doubtful |= _runs_away(blocks, theta)
         for row in np.flatnonzero(doubtful & ~endless):
             check_cancelled()
@@ -248,11 +138,6 @@ def _beyond(theta: Array, spread: Array | None) -> NDArray[np.bool_]:
     if spread is None:
         return np.zeros(len(theta), dtype=bool)
     return np.asarray(((theta @ spread) * theta).sum(axis=-1) > RUNAWAY**2)
-
-
-def _hard(blocks: Sequence[Block]) -> bool:
-    """Whether all targets are labels, not probabilities."""
-    return all(((b.target == 0) | (b.target == 1)).all() for b in blocks)
 
 
 def separated(blocks: Sequence[Block], unit: Array | None = None) -> bool:
@@ -318,47 +203,73 @@ def minimise(
         it, no step is made. By default samples say nothing only where a feature is exactly 0;
         behind transforms that is never so, because they round.
     """
-    theta = np.array(start)
-    count = len(theta)
-    penalty = np.broadcast_to(np.asarray(penalty, dtype=float), theta.shape)
-    labels = loss.classes and not penalty.any() and _hard(blocks)
-    value = np.empty(count)
-    converged, separate = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-    active = np.arange(count)
-    part, current = list(blocks), theta
-    scale = _scale(part)
-    worth, etas = _value(part, current, loss, penalty, scale)
-    unity = np.maximum(worth, np.finfo(float).tiny)
+    whole = Objective.over(blocks, loss, penalty, (len(start), start.shape[-1]))
+    descent = _Descent(whole, start, unit)
     for _ in range(steps):
         check_cancelled()
-        gradient = _gradient(part, current, etas, loss, penalty[active], scale)
-        step = _step(_hessian(part, current, etas, loss, penalty[active], scale), gradient, unit)
-        gap = -(gradient * step).sum(axis=-1)
-        moved, after, new_etas, fell = _search(
-            part, current, step, gap, worth, etas, loss, penalty[active], scale
-        )
-        # Rounding may forbid a last step that would be smaller than it.
-        share = gap / unity[active]
-        done = (share <= TOLERANCE) | (~fell & (share <= SCIPY_TOLERANCE))
-        apart = _all_right(part, new_etas) if labels else np.zeros_like(done)
-        done &= ~apart
-        ended = done | apart | ~fell
-        theta[active], value[active] = moved, after
-        converged[active], separate[active] = done, apart
-        if ended.all():
+        descent.step()
+        if not descent.active.size:
             break
-        current, worth, etas = moved, after, new_etas
-        if ended.any():
-            keep = np.flatnonzero(~ended)
-            part = [block.of(keep) for block in part]
-            active, current, worth, scale = active[keep], moved[keep], after[keep], scale[keep]
-            etas = [eta[keep] for eta in new_etas]
+    theta, value, converged = descent.theta, descent.value, descent.converged
     if by_scipy:
-        for row in np.flatnonzero(~converged & ~separate):
-            found = _by_scipy([b.of(np.array([row])) for b in blocks], theta[row], loss,
-                              penalty[[row]], unit)  # fmt: skip
+        for row in np.flatnonzero(~converged & ~descent.separated):
+            found = _by_scipy(whole.of(np.array([row])), theta[row], unit)
             theta[row], value[row], converged[row] = found
-    return Solution(theta, value, converged, separate)
+    return Solution(theta, value, converged, descent.separated)
+
+
+class _Descent:
+    """Newton's steps of a batch; a problem leaves it when it has ended.
+
+    Attributes
+    ----------
+    theta, value, converged, separated
+        As in `Solution`, so far.
+    active : index array
+        The problems that are left.
+    """
+
+    def __init__(self, whole: Objective, start: Array, unit: Array | None) -> None:
+        count = len(start)
+        self.unit = unit
+        self.theta = np.array(start)
+        self.value = np.empty(count)
+        self.converged = np.zeros(count, dtype=bool)
+        self.separated = np.zeros(count, dtype=bool)
+        self.active = np.arange(count)
+        # Only without a penalty is there no end to run to.
+        self.may_separate = (
+            whole.loss.classes and not whole.penalty.any() and have_labels(whole.blocks)
+        )
+        self.part, self.current = whole, np.array(start)
+        self.worth, self.etas = whole.value(self.current)
+        self.unity = np.maximum(self.worth, np.finfo(float).tiny)
+
+    def step(self) -> None:
+        """One step of every problem that is left."""
+        part = self.part
+        gradient = part.gradient(self.current, self.etas)
+        step = _step(part.hessian(self.current, self.etas), gradient, self.unit)
+        gap = -(gradient * step).sum(axis=-1)
+        moved, after, etas, fell = _search(part, self.current, step, gap, self.worth, self.etas)
+        # Rounding may forbid a last step that would be smaller than it.
+        share = gap / self.unity[self.active]
+        done = (share <= TOLERANCE) | (~fell & (share <= SCIPY_TOLERANCE))
+        apart = np.zeros_like(done)
+        if self.may_separate:
+            apart = _all_right(part.blocks, etas)
+        done &= ~apart
+        self.theta[self.active], self.value[self.active] = moved, after
+        self.converged[self.active], self.separated[self.active] = done, apart
+        self.current, self.worth, self.etas = moved, after, etas
+        ended = done | apart | ~fell
+        if ended.any():
+            self._keep(np.flatnonzero(~ended))
+
+    def _keep(self, rows: NDArray[np.intp]) -> None:
+        self.active, self.part = self.active[rows], self.part.of(rows)
+        self.current, self.worth = self.current[rows], self.worth[rows]
+        self.etas = [eta[rows] for eta in self.etas]
 
 
 def _step(hessian: Array, gradient: Array, unit: Array | None) -> Array:
@@ -399,71 +310,8 @@ def _runs_away(blocks: Sequence[Block], theta: Array) -> NDArray[np.bool_]:
     return away
 
 
-def _scale(blocks: Sequence[Block]) -> Array:
-    """``sum_i w_i n_i``, shape (B,)."""
-    return np.sum([block.weight * block.target.shape[-1] for block in blocks], axis=0)
-
-
-def _value(
-    blocks: Sequence[Block], theta: Array, loss: Loss, penalty: Array | float, scale: Array
-) -> tuple[Array, list[Array]]:
-    """The objective (B,), and every block's linear predictors (B, n)."""
-    etas = [block.predictor(theta) for block in blocks]
-    total = np.zeros(len(theta))
-    for block, eta in zip(blocks, etas, strict=True):
-        total += block.weight * loss.value(block.target, eta).sum(axis=-1)
-    return total / scale + (penalty * theta**2).sum(axis=-1) / 2, etas
-
-
-def _gradient(
-    blocks: Sequence[Block],
-    theta: Array,
-    etas: Sequence[Array],
-    loss: Loss,
-    penalty: Array | float,
-    scale: Array,
-) -> Array:
-    total = np.zeros_like(theta)
-    for block, eta in zip(blocks, etas, strict=True):
-        pull = (loss.slope(block.target, eta)[:, None, :] @ block.x)[:, 0]
-        inner = (pull[:, None, :] @ block.jacobian(theta))[:, 0]
-        total += block.weight[:, None] * inner
-    return total / scale[:, None] + penalty * theta
-
-
-def _hessian(
-    blocks: Sequence[Block],
-    theta: Array,
-    etas: Sequence[Array],
-    loss: Loss,
-    penalty: Array,
-    scale: Array,
-) -> Array:
-    """Second derivative (without the curvature of an attenuated transform), shape (B, p, p)."""
-    p = theta.shape[-1]
-    total = np.zeros((len(theta), p, p))
-    for block, eta in zip(blocks, etas, strict=True):
-        bend = block.weight[:, None] * loss.curvature(block.target, eta)
-        inner = transpose(block.x * bend[..., None]) @ block.x
-        if block.transform is not None:
-            jacobian = block.jacobian(theta)
-            inner = transpose(jacobian) @ inner @ jacobian
-        total += inner
-    total /= scale[:, None, None]
-    total[:, np.arange(p), np.arange(p)] += penalty
-    return (total + transpose(total)) / 2
-
-
 def _search(
-    blocks: Sequence[Block],
-    theta: Array,
-    step: Array,
-    gap: Array,
-    value: Array,
-    etas: list[Array],
-    loss: Loss,
-    penalty: Array,
-    scale: Array,
+    part: Objective, theta: Array, step: Array, gap: Array, value: Array, etas: Sequence[Array]
 ) -> tuple[Array, Array, list[Array], NDArray[np.bool_]]:
     """Go along the step, halved until the objective falls; problem by problem.
 
@@ -475,7 +323,7 @@ def _search(
     """
     length = np.ones(len(theta))
     moved = theta + step
-    after, new_etas = _value(blocks, moved, loss, penalty, scale)
+    after, new_etas = part.value(moved)
     rounding = 1e-15 * np.abs(value)
 
     def enough(worth: Array, rows: NDArray[np.intp] | slice) -> NDArray[np.bool_]:
@@ -489,9 +337,8 @@ def _search(
         if rows.size == 0:
             break
         length[rows] /= 2
-        some = [block.of(rows) for block in blocks]
         trial = theta[rows] + length[rows, None] * step[rows]
-        worth, found = _value(some, trial, loss, penalty[rows], scale[rows])
+        worth, found = part.of(rows).value(trial)
         moved[rows], after[rows] = trial, worth
         for eta, new in zip(new_etas, found, strict=True):
             eta[rows] = new
@@ -503,20 +350,17 @@ def _search(
     return moved, after, new_etas, fell
 
 
-def _by_scipy(
-    blocks: Sequence[Block], start: Array, loss: Loss, penalty: Array, unit: Array | None
-) -> tuple[Array, float, bool]:
+def _by_scipy(one: Objective, start: Array, unit: Array | None) -> tuple[Array, float, bool]:
     """One problem by SciPy's trust region, with gradient and (Gauss-Newton) second derivative."""
-    scale = _scale(blocks)
 
     def value_and_gradient(theta: Array) -> tuple[float, Array]:
         check_cancelled()
-        value, gradient = objective(blocks, theta[None], loss, penalty)
-        return float(value[0]), gradient[0]
+        value, etas = one.value(theta[None])
+        return float(value[0]), one.gradient(theta[None], etas)[0]
 
     def hessian(theta: Array) -> Array:
-        _, etas = _value(blocks, theta[None], loss, penalty, scale)
-        return _hessian(blocks, theta[None], etas, loss, penalty, scale)[0]
+        _, etas = one.value(theta[None])
+        return one.hessian(theta[None], etas)[0]
 
     found = scipy_minimize(
         value_and_gradient,

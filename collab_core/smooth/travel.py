@@ -10,29 +10,39 @@ intercept of its own, and only slopes are learnt together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from threading import Event
 
 import numpy as np
+import pandas as pd
 
-from .._base.blas import single_threaded_blas
-from .._base.checks import Array, choice, whole
+from .._base.checks import Array, Indices, choice, whole
+from ..bounds.theory import Target
 from ..census.people import People
 from ..census.study import Study
-from ..core.estimate import NotEstimableError
-from ..runs.chunks import HasSubmit, run_chunks
-from .measures import Curve, Part, Trouble, gathered
-from .models import Aggregate, Fit, Layout, collab, fit, imputation, naive, pooled, with_constant
-from .solver import CancelledError, cancelled_by, check_cancelled
-from .worlds import METHODS
+from ..runs.chunks import HasSubmit
+from .curve import Curve
+from .fits import Fit, with_constant
+from .layout import Layout
+from .measures import measure_of
+from .methods import chosen
+from .models import Aggregate, pooled
+from .running import checked_sizes, run
+from .step import Step
 
 #: Minutes above which the label is 1.
 MINUTES = 20
 
+#: Whose questions a model answers: all that anybody asks, or the target's own.
+MODELS = ("all", "own")
+
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class TravelPlan:
+    """A run on records."""
+
     people: People
     study: Study
     layout: Layout
@@ -42,8 +52,35 @@ class _Plan:
     seed: int
 
     @property
+    def targets(self) -> tuple[Target, ...]:
+        """The state whose people are predicted."""
+        return (self.study.choice.target,)
+
+    @property
     def chunks(self) -> int:
+        """A trial is a chunk."""
         return self.trials
+
+    def table(
+        self, source: Mapping[str, tuple[Array, Array]], state: str, rows: Indices | slice
+    ) -> tuple[Array, Array]:
+        """Scaled features (n, d) and labels (n,) of some people."""
+        x, minutes = source[state]
+        columns = [self.people.features.index(name) for name in self.study.features]
+        return x[rows][:, columns] / self.study.scale, label(minutes[rows])
+
+    def steps(self, index: int) -> Iterator[TravelStep]:
+        """Draw people of every state; along the grid the same ones and more."""
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(index,)))
+        drawn = []
+        for state in self.study.choice.states:
+            count = len(self.people.by_state[state][1])
+            rows = rng.choice(count, self.sample_sizes[-1], replace=False)
+            drawn.append(self.table(self.people.by_state, state, rows))
+        tests = self.table(self.people.tests, self.study.choice.target, slice(None))
+        starts: dict[object, Array] = {}
+        for n in self.sample_sizes:
+            yield TravelStep(self, [(x[:n], y[:n]) for x, y in drawn], tests, starts)
 
 
 def label(minutes: Array) -> Array:
@@ -56,7 +93,7 @@ def travel_curve(
     study: Study,
     sample_sizes: Sequence[int],
     trials: int,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
     progress: Callable[[float, Curve], None] | None = None,
@@ -75,190 +112,117 @@ def travel_curve(
     sample_sizes : list of int
         Drawn without replacement; along the grid the same people and more.
     methods : list of str
-        As in `worlds.curves`. "local" is the target's own people, with all questions where the
+        As in `simulated.curves`. "local" is the target's own people, with all questions where the
         model of all is wanted; "full_data" everybody's people asked the same.
     """
-    plan = _checked(people, study, sample_sizes, trials, methods, seed)
+    plan = _planned(people, study, sample_sizes, trials, methods, seed)
+    (target,) = plan.targets
 
-    def result(done: Mapping[int, Part], partial: bool) -> Curve:
-        return gathered(
-            done,
-            target=study.choice.target,
-            sample_sizes=plan.sample_sizes,
-            methods=plan.methods,
-            best={},
-            trials=plan.trials,
-            partial=partial,
-        )
-
-    done: dict[int, Part] = {}
-    ended = 0
-    if progress is not None:
-        progress(0.0, result(done, partial=True))
-    for index, part in run_chunks(plan, _trial, executor, cancel):
-        done[index] = part
-        ended = sum(one.finished for one in done.values())
+    def report(fraction: float, curves: dict[Target, Curve]) -> None:
         if progress is not None:
-            through = sum(len(one.trouble) for one in done.values())
-            progress(
-                through / (plan.chunks * len(plan.sample_sizes)),
-                result(done, partial=ended < plan.chunks),
-            )
-    return result(done, ended < plan.chunks)
+            progress(fraction, curves[target])
+
+    return run(plan, {target: {}}, report, executor, cancel)[target]
 
 
-def _checked(
+def stored_travel(path: str | Path, measure: str = "log_loss", model: str = "all") -> pd.DataFrame:
+    """A stored run: rows of a table that ``python -m collab_core.smooth`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The .csv file.
+    measure : str
+        One of `MEASURES`.
+    model : {"all", "own"}
+        Of all questions, or of the target's own.
+
+    Returns
+    -------
+    DataFrame
+        As `Curve.frame`, with columns ``measure`` and ``model``.
+    """
+    table = pd.read_csv(path)
+    mine = table["measure"] == measure_of(measure).key
+    return table[mine & (table["model"] == choice("model", model, MODELS))]
+
+
+def _planned(
     people: People,
     study: Study,
     sample_sizes: Sequence[int],
     trials: int,
-    methods: Sequence[str],
+    methods: Sequence[str] | None,
     seed: int,
-) -> _Plan:
+) -> TravelPlan:
     if not people.holds_records:
         raise ValueError("people must hold records, not only their sums: give fewer files")
     smallest = min(len(people.by_state[state][1]) for state in study.choice.states)
-    given = np.atleast_1d(np.asarray(sample_sizes)).tolist()
-    sizes = tuple(sorted({whole("sample_sizes", n, low=2, high=smallest) for n in given}))
-    if not sizes:
-        raise ValueError("sample_sizes must hold at least one n, got none")
+    sizes = checked_sizes(sample_sizes, 2, smallest)
     if len(people.tests.get(study.choice.target, ((), ()))[1]) < 1:
         raise ValueError(f"{study.choice.target} has no test people; pick another target")
-    return _Plan(
+    return TravelPlan(
         people,
         study,
         Layout(study.geometry, study.views, "own"),
         sizes,
         whole("trials", trials, low=1),
-        tuple(choice("methods", method, METHODS) for method in methods),
+        chosen(methods),
         whole("seed", seed, low=0),
     )
 
 
-def _table(plan: _Plan, source: Mapping[str, tuple[Array, Array]], state: str,
-           rows: np.ndarray | slice) -> tuple[Array, Array]:  # fmt: skip
-    """Scaled features (n, d) and labels (n,) of some people."""
-    x, minutes = source[state]
-    columns = [plan.people.features.index(name) for name in plan.study.features]
-    return x[rows][:, columns] / plan.study.scale, label(minutes[rows])
-
-
-def _trial(plan: _Plan, index: int, cancel: Event | None) -> Part:
-    part = Part()
-    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index,)))
-    with single_threaded_blas(), cancelled_by(cancel):
-        drawn = [
-            _table(plan, plan.people.by_state, state, rng.choice(
-                len(plan.people.by_state[state][1]), plan.sample_sizes[-1], replace=False))
-            for state in plan.study.choice.states
-        ]  # fmt: skip
-        tests = _table(plan, plan.people.tests, plan.study.choice.target, slice(None))
-        starts: dict[object, Array] = {}
-        try:
-            for n in plan.sample_sizes:
-                step = _Step(plan, [(x[:n], y[:n]) for x, y in drawn], starts)
-                # An n counts when all methods are through: comparisons are paired.
-                part.take(_at(plan, step, n, *tests))
-        except CancelledError:
-            return part
-    part.finished = True
-    return part
-
-
-def _at(plan: _Plan, step: _Step, n: int, test: Array, truth: Array) -> Part:
-    """Measures of every method at one n."""
-    part, study = Part(), plan.study
-    for method in plan.methods:
-        check_cancelled()
-        try:
-            model = step.model(method)
-        except NotEstimableError as reason:
-            part.notes[method, n] = str(reason)
-            continue
-        asked = (test - step.means[study.target])[:, study.target_columns]
-        part.add(method, n, (model[0] + asked @ model[1:])[None], truth[None])
-    part.trouble[n] = step.trouble()
-    return part
-
-
-class _Step:
+class TravelStep(Step):
     """Every method's model of the target when every state has n people."""
 
     def __init__(
-        self, plan: _Plan, people: Sequence[tuple[Array, Array]], starts: dict[object, Array]
+        self,
+        plan: TravelPlan,
+        people: Sequence[tuple[Array, Array]],
+        tests: tuple[Array, Array],
+        starts: dict[object, Array],
     ) -> None:
-        self.plan, self.starts = plan, starts
+        self.study, self.test_people = plan.study, tests
         self.means = [x.mean(axis=0) for x, _ in people]
         # A column that is constant in the sample becomes exactly 0, not a hidden intercept.
         self.full = [
             with_constant(np.where(np.ptp(x, axis=0) > 0, x - mean, 0.0))
             for (x, _), mean in zip(people, self.means, strict=True)
         ]
-        self.labels = [y for _, y in people]
-        self.designs = [
-            x[:, np.append(0, 1 + view)]
-            for x, view in zip(self.full, plan.study.views, strict=True)
-        ]
-        self.fits = [
-            self._local(i, x, y)
-            for i, (x, y) in enumerate(zip(self.designs, self.labels, strict=True))
-        ]
-        self.ridge: dict[str, int] = {}
-        self.stuck: dict[str, int] = {}
-
-    def _local(self, key: object, x: Array, y: Array) -> Fit:
-        return self._calm(key, fit(x, y, start=self.starts.get(key)))
-
-    def _calm(self, key: object, one: Fit) -> Fit:
-        """Keep a start for the next n: a ridge's answer is none for the fit without it."""
-        plain = not (one.regularised or one.one_class)
-        self.starts[key] = one.theta if plain else np.zeros_like(one.theta)
-        return one
-
-    def trouble(self) -> Trouble:
-        """What the states' fits, and the methods asked for so far, ran into."""
-        return Trouble(
-            len(self.fits),
-            sum(bool(one.regularised and not one.one_class) for one in self.fits),
-            sum(bool(one.one_class) for one in self.fits),
-            sum(not one.converged for one in self.fits),
-            self.ridge,
-            self.stuck,
+        super().__init__(
+            len(people[0][1]),
+            plan.layout,
+            [
+                x[:, np.append(0, 1 + view)]
+                for x, view in zip(self.full, plan.study.views, strict=True)
+            ],
+            [y for _, y in people],
+            starts,
         )
 
-    def model(self, method: str) -> Array:
-        """Intercept and coefficients of the target's columns, shape (1 + k,)."""
-        study = self.plan.study
-        target, columns = study.target, study.target_columns
-        if method in ("local", "full_data"):
-            one = self.fits[target]
-            if method == "full_data":
-                designs = [x[:, np.append(0, 1 + columns)] for x in self.full]
-                start = self.starts.get(method)
-                one = self._calm(
-                    method, pooled(designs, self.labels, own_intercepts=True, start=start)
-                )
-            elif not study.choice.own:
-                one = self._local("newcomer", self.full[target], self.labels[target])
-            self.ridge[method] = int(one.regularised or one.one_class)
-            self.stuck[method] = int(not one.converged)
-            if method == "local":
-                return one.theta
-            return np.append(one.theta[target], one.theta[len(self.full) :])
-        found = self._aggregate(method)
-        calm = bool(found.converged and not found.regularised)
-        self.starts[method] = found.theta if calm else np.zeros_like(found.theta)
-        self.ridge[method] = int(found.regularised)
-        self.stuck[method] = int(not found.converged)
-        return found.local(target) if study.choice.own else found.full(target)
+    def alone(self, target: Target) -> Fit:
+        """The target's own people, asked all questions where the model of all is wanted."""
+        i = self.study.target
+        if self.study.choice.own:
+            return self.fits[i]
+        return self.fitted(["newcomer"], self.full[i][None], self.labels[i][None]).of(0)
 
-    def _aggregate(self, method: str) -> Aggregate:
-        layout = self.plan.layout
-        if method == "naive_collab":
-            return naive(self.fits, layout)
-        start = self.starts.get(method)
-        if method == "imputation":
-            return imputation(self.designs, self.labels, layout, start=start)
-        return collab(
-            self.designs, self.fits, layout, attenuated=method == "collab_attenuated", start=start
-        )
+    def everybody(self, target: Target) -> Fit:
+        """Everybody's people asked the same, with an intercept a state."""
+        asked = np.append(0, 1 + self.study.target_columns)
+        designs = [x[:, asked] for x in self.full]
+        start = self.starts.get("full_data")
+        found = pooled(designs, self.labels, own_intercepts=True, start=start)
+        self.keep_start("full_data", found)
+        own = np.append(found.theta[self.study.target], found.theta[len(designs) :])
+        return replace(found, theta=own)
+
+    def returned(self, found: Aggregate, target: Target) -> Array:
+        """The model of the target's own questions, or of all, with its intercept."""
+        i = self.study.target
+        return found.local(i) if self.study.choice.own else found.full(i)
+
+    def tests(self, target: Target) -> tuple[Array, Array]:
+        """The target's test people, centred as its sample is."""
+        x, truth = self.test_people
+        return (x - self.means[self.study.target])[:, self.study.target_columns], truth
