@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import streamlit as st
 
@@ -20,15 +19,6 @@ def words(text: str) -> None:
     """Say something, unless a link asks for one figure only."""
     if text and not state.lesson().figure:
         st.markdown(text)
-
-
-def counted_trials(counts: Iterable[int]) -> str:
-    """Trials behind a figure: "20 trials", or "70 to 84 trials" where a stop left some short."""
-    done = sorted({int(count) for count in counts if count})
-    if not done:
-        return "no trials"
-    most = f"{done[-1]} trial{'' if done[-1] == 1 else 's'}"
-    return most if len(done) == 1 else f"{done[0]} to {most}"
 
 
 def error_box(sentence: str) -> None:

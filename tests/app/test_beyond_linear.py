@@ -311,3 +311,14 @@ def test_a_world_without_signal_has_no_coefficients_to_shrink():
     finished(app, "logistic-models")
     assert_sound(app)
     assert "smaller than the linear T" not in said(app)
+
+
+def test_parts_can_be_imported_and_their_limits_asked_without_a_browser():
+    from pages.parts.beyond_linear import curves, models, world
+
+    problem = cc.Scenario.from_query(SMALL)[0].problem()
+    low, high = curves.usual_grid(problem)
+    assert low == world.smallest_n(problem) == 4 * 5
+    assert low < high <= world.most_n(problem) == 5000
+    assert models.drawn()[0] == "local"
+    assert not {"imputation", "full_data"} & set(models.drawn())
