@@ -80,3 +80,35 @@ def test_drawn_moments_have_the_law_of_the_world():
     assert view.size == truth.size
     again = cc.simulate.draw_moments(problem, n, 7)[0]
     assert (again.xx == draws[7].xx).all()
+
+
+def test_tables_of_the_exchange_hold_what_was_sent_added_and_returned():
+    problem, _, messages = exchanged(SMALL)
+    sums = server_sums(messages, problem.covariance)
+    message, frame = messages[2], messages[2].frame
+    assert frame["feature"].tolist() == [f"x{j + 1}" for j in message.view]
+    np.testing.assert_array_equal(frame["theta"], message.theta)
+    np.testing.assert_array_equal(frame[frame["feature"].tolist()], message.covariance)
+    held = sums.frame(3)
+    np.testing.assert_array_equal(held["rhs"], sums.rhs[3])
+    np.testing.assert_array_equal(held.drop(columns="rhs"), sums.information[3])
+    models = cc.exchange.sent_and_returned(problem, messages, sums, 2)
+    np.testing.assert_array_equal(models["sent"], message.theta)
+    np.testing.assert_array_equal(models["returned"], sums.returned(2))
+    np.testing.assert_array_equal(models["best"], problem.local_theta(2))
+    assert cc.exchange.own_error(problem, 2, models["best"]) == 0
+    assert cc.exchange.own_error(problem, 2, models["sent"]) > 0
+
+
+def test_the_numbers_of_a_message_are_those_counted_in_table_1():
+    problem, _, messages = exchanged(SMALL)
+    counted = cc.bounds.communication(problem, 60).loc["collab", "up"]
+    assert [message.numbers for message in messages] == counted.tolist()
+
+
+def test_nothing_comes_back_from_messages_that_do_not_count():
+    problem, _, messages = exchanged(SMALL, n=2)
+    sums = server_sums(messages, problem.covariance)
+    assert sums.skipped == list(range(problem.agents))
+    with pytest.raises(ValueError, match="too few count"):
+        cc.exchange.sent_and_returned(problem, messages, sums, 0)

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
 
@@ -175,3 +176,23 @@ def test_samples_alone_inverts_the_exact_error():
     for n in (20, 500):
         error = cc.theory.expected_error(problem, "local", n, 2)
         assert_allclose(cc.whatif.samples_alone(problem, 2, error), n)
+
+
+def test_a_covariance_has_its_features_names():
+    problem = random_problem(np.random.default_rng(3))
+    C = cc.bounds.gauss(problem)
+    full = cc.whatif.covariance_table(problem, "collab")
+    assert full.columns.tolist() == [f"x{j + 1}" for j in range(problem.dimension)]
+    assert_allclose(full, C)
+    own = cc.whatif.covariance_table(problem, "collab", 1)
+    assert own.index.tolist() == [f"x{j + 1}" for j in problem.views[1]]
+    assert_allclose(own, cc.bounds.local(problem, C, 1))
+    with pytest.raises(ValueError, match="no covariance of 'local' is known for 'full'"):
+        cc.whatif.covariance_table(problem, "local")
+
+
+@given(problems())
+def test_features_that_only_one_agent_sees(problem):
+    for agent in range(problem.agents):
+        only = cc.whatif.seen_only_by(problem, agent)
+        assert set(only) == {j for j in problem.views[agent] if problem.mask[:, j].sum() == 1}

@@ -330,3 +330,25 @@ def _own_floor(problem: Problem, limit: bounds.NaiveLimit, agent: int) -> float:
     """What bias leaves of the error of the naive average on one agent's features."""
     gap = limit.theta[problem.views[agent]] - problem.local_theta(agent)
     return float(gap @ problem.geometry.block(agent) @ gap)
+
+
+def covariance_table(problem: Problem, method: str, target: theory.Target = "full") -> pd.DataFrame:
+    """A method's whole asymptotic covariance, with the features' names on its sides.
+
+    Returns
+    -------
+    DataFrame, shape (d, d) for the full target, (d_i, d_i) for agent i
+    """
+    covariance = theory.asymptotic_covariance(problem, method, target)
+    if covariance is None:
+        raise ValueError(f"method: no covariance of {method!r} is known for {target!r}")
+    view = np.arange(problem.dimension) if target == "full" else problem.views[int(target)]
+    names = [f"x{j + 1}" for j in view]
+    return pd.DataFrame(covariance, index=names, columns=names)
+
+
+def seen_only_by(problem: Problem, agent: int) -> Indices:
+    """Features (counted from 0) that an agent sees and nobody else does, shape (k,)."""
+    agent = agent_index(agent, problem.agents)
+    others = np.delete(problem.mask, agent, axis=0).any(axis=0)
+    return np.flatnonzero(problem.mask[agent] & ~others)

@@ -7,13 +7,16 @@ it is about. It is as good as the agent's moments: ``xx = n Sigma_hat``, ``xy = 
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from .._base.checks import Array, Indices, finite_array, whole
 from ..core.moments import Moments
@@ -68,6 +71,20 @@ class Message:
         xx = self.n * self.covariance
         xy = xx @ self.theta
         return Moments(self.n, xx, xy, self.n * self.residual + self.theta @ xy)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Model and covariance as a table, a row a feature: ``feature``, ``theta``, ``x1``, .. ."""
+        names = [f"x{j + 1}" for j in self.view]
+        numbers = np.column_stack([self.theta, self.covariance])
+        table = pd.DataFrame(numbers, index=names, columns=["theta", *names])
+        return table.reset_index(names="feature")
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it holds: the model, a triangle of the covariance, the residual."""
+        k = self.view.size
+        return k + k * (k + 1) // 2 + 1
 
     def to_json(self) -> str:
         """Write the message; every number reads back as the same number."""
@@ -160,6 +177,15 @@ def gather(messages: Sequence[Message], dimension: int) -> tuple[list[Moments], 
         raise ValueError(f"messages: agent {sorted(repeated)[0]!r} sent more than one")
     views = as_views([message.view for message in messages], dimension, name="messages")
     return [message.to_moments() for message in messages], views
+
+
+def zipped(messages: Sequence[Message]) -> bytes:
+    """All messages as one zip archive of JSON files, numbered from 1."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for i, message in enumerate(messages, start=1):
+            archive.writestr(f"collab-message-{i}.json", message.to_json())
+    return packed.getvalue()
 
 
 def _numbers(content: dict[str, Any], key: str, ndim: int | None) -> Array:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
-from .._base.checks import Array, covariance_matrix, finite_array
+from .._base.checks import Array, agent_index, covariance_matrix, finite_array
 from .._base.linalg import solve
 from ..core.geometry import Geometry
 from ..core.moments import Moments
@@ -71,6 +72,18 @@ class ServerSums:
             return None
         return self.geometry.theta(self.phi(heard))
 
+    def frame(self, heard: int) -> pd.DataFrame:
+        """``rhs`` and the columns of K (``x1``, ``x2``, ..) after ``heard`` messages."""
+        names = [f"x{j + 1}" for j in range(self.rhs.shape[1])]
+        numbers = np.column_stack([self.rhs[heard], self.information[heard]])
+        return pd.DataFrame(numbers, columns=["rhs", *names])
+
+    @property
+    def skipped(self) -> list[int]:
+        """Agents (counted from 0) who see something and whose message does not count."""
+        views = self.geometry.views
+        return [i for i, used in enumerate(self.used) if views[i].size and not used]
+
 
 def server_sums(messages: Sequence[Message], covariance: ArrayLike) -> ServerSums:
     """Add up messages one after the other, as the server does.
@@ -105,3 +118,35 @@ def messages_of(problem: Problem, moments: Sequence[Moments]) -> list[Message]:
         Message.of(f"agent {i + 1}", view, data)
         for i, (view, data) in enumerate(zip(problem.views, moments, strict=True))
     ]
+
+
+def sent_and_returned(
+    problem: Problem, messages: Sequence[Message], sums: ServerSums, agent: int
+) -> pd.DataFrame:
+    """The model that an agent sends, the one it gets back, and the best there is.
+
+    Returns
+    -------
+    DataFrame
+        A row a feature of the agent's: ``feature`` (its name), ``sent``, ``returned``, ``best``
+        (``T_i theta``).
+    """
+    agent = agent_index(agent, problem.agents)
+    returned = sums.returned(agent)
+    if returned is None:
+        raise ValueError(f"messages: too few count to solve for every feature of agent {agent}")
+    return pd.DataFrame(
+        {
+            "feature": [f"x{j + 1}" for j in problem.views[agent]],
+            "sent": messages[agent].theta,
+            "returned": returned,
+            "best": problem.local_theta(agent),
+        }
+    )
+
+
+def own_error(problem: Problem, agent: int, model: ArrayLike) -> float:
+    """Error of a model (d_i,) for agent i's features: ``|model - T_i theta|^2`` in Sigma_i+."""
+    agent = agent_index(agent, problem.agents)
+    gap = finite_array("model", model, ndim=1) - problem.local_theta(agent)
+    return float(gap @ problem.geometry.block(agent) @ gap)

@@ -16,9 +16,7 @@ from ..runs.simulate import ErrorCurve
 from ..runs.unlabelled import UnlabelledCurve
 from ..world.laws import Law, Tails
 from .numbers import counted_trials, plus_minus, times, two_digits
-
-#: Numbers of one row of a table, by column.
-Row = Mapping[Any, Any]
+from .rows import by_method, largest
 
 GAUSSIAN = "Features are Gaussian: COLLAB's weights are the optimal ones, and nothing is lost."
 NOTHING_LOST = "In this world pretending costs nothing: no other weights would do better."
@@ -89,11 +87,6 @@ def records(source: str, people: int, states: Sequence[str], answers: int) -> st
     )
 
 
-def rows_of(frame: pd.DataFrame) -> dict[str, Row]:
-    """Rows of a table by their method."""
-    return {str(row["method"]): row for row in frame.to_dict("records")}
-
-
 def label(key: str) -> str:
     """What a method is called."""
     return (METHODS | WEIGHTINGS)[key].label  # TODO registry
@@ -147,7 +140,7 @@ def gain(case: Case, lost: float, relative: pd.DataFrame, n: int) -> str:
     found = relative[relative["n"] == n]
     if found.empty or found["low"].isna().any() or lost < LITTLE:
         return said
-    rows = rows_of(found)
+    rows = by_method(found)
     best, estimated = rows["collab_oracle"], rows["collab_optimal"]
     inside = "within" if best["low"] <= best["theory"] <= best["high"] else "outside"
     return (
@@ -158,7 +151,7 @@ def gain(case: Case, lost: float, relative: pd.DataFrame, n: int) -> str:
     )
 
 
-def _change(row: Row) -> str:
+def _change(row: Mapping[str, Any]) -> str:
     return f"{abs(row['ratio'] - 1):.1%} {'less' if row['ratio'] < 1 else 'more'}"
 
 
@@ -174,7 +167,7 @@ def curves(case: Case, curve: ErrorCurve, outside: pd.DataFrame, samples: int) -
     """
     said = [_falls(curve)]
     if len(outside):
-        worst = outside.sort_values("mean", ascending=False, kind="stable").to_dict("records")[0]
+        worst = largest(outside, "mean")
         names = ", ".join(dict.fromkeys(label(key) for key in outside["method"]))
         said.append(
             f"Above the figure: {names}, up to {worst['mean']:.3g} at n = {worst['n']:,}, where "
@@ -228,7 +221,7 @@ def as_list(sentences: Sequence[str]) -> str:
 
 def cost(case: Case, lost: float, errors: pd.DataFrame) -> str:
     """How far every weighting is from the optimum (`gaussian_cost.errors`)."""
-    table = rows_of(errors)
+    table = by_method(errors)
     said = pretending(case, lost)
     gaussian, alone = table["collab"], table["local"]
     if gaussian["loss"] >= LITTLE:
@@ -286,8 +279,7 @@ def loss_map(frame: pd.DataFrame, draws: int) -> str:
     """Where the map (`gaussian_cost.loss_map`) is highest, ``draws`` patterns being asked for."""
     said = []
     for kind, name in (("independent", "independent tails"), ("common", "a common scale")):
-        rows = frame[frame["kind"] == kind].to_dict("records")
-        top = max(rows, key=lambda row: row["loss"])
+        top = largest(frame[frame["kind"] == kind], "loss")
         said.append(
             f"with {name} at most {plus_minus(top['loss'], top['error'])} (at "
             f"{top['missing']:.0%} missing, excess kurtosis {top['kurtosis']:g})"

@@ -18,6 +18,12 @@ def smallest(frame: pd.DataFrame, column: str) -> dict[str, Any]:
     return _row(frame, int(np.nanargmin(_numbers(frame, column))))
 
 
+def by_method(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """All rows, by their method."""
+    rows = (_row(frame, place) for place in range(len(frame)))
+    return {str(row["method"]): row for row in rows}
+
+
 def _row(frame: pd.DataFrame, place: int) -> dict[str, Any]:
     return {str(name): frame[name].iloc[place] for name in frame.columns}
 

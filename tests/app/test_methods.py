@@ -10,6 +10,7 @@ import pytest
 
 import collab_core as cc
 from collab_core.exchange.messages import Message
+from collab_core.words import methods as say
 
 from .apps import (
     ODD_WORLDS,
@@ -133,3 +134,65 @@ def test_leaving_is_said_in_words():
     hurt = others.loc[others["rise"].idxmax()]
     assert f"agent {int(hurt['agent'])} is hurt most" in said(app)
     assert f"{hurt['rise']:.1%}" in said(app)
+
+
+# Sentences without a browser ---------------------------------------------------------------------
+
+
+def table(n=SMALL.n, agent=0):
+    return cc.whatif.method_table(SMALL.problem(), n, agent)
+
+
+def test_a_message_is_weighed_against_the_data():
+    frame = table()
+    message, data = (
+        int(frame.set_index("method").loc[key, "up"]) for key in ("collab", "rw_imputation")
+    )
+    assert f"sends {message:,} numbers for it instead of {data:,}" in say.compared(frame, 100, 0)
+    assert "data are no larger than its message" in say.compared(table(n=1), 1, 0)
+    nobody = cc.Scenario(d=3, m=2, missing="mask", mask=("000", "111"), spikes=0).problem()
+    seen = cc.whatif.method_table(nobody, 100, 0)
+    assert say.compared(seen, 100, 0).startswith("**Agent 1 sees nothing and sends nothing")
+
+
+def test_the_corner_names_who_is_in_it():
+    frame = table()
+    collab = frame["method"] == "collab"
+
+    def with_rival(rival, share):
+        other = frame.copy()
+        other["own_error"] = other["own_error"].max()
+        other.loc[collab, "own_error"] = 1.0
+        other.loc[other["method"] == rival, ["own_error", "bytes"]] = [share, 1]
+        return say.corner(other, "own")
+
+    assert with_rival("collab_plus", 0.5) == "COLLAB, COLLAB+: in the good and cheap corner"
+    assert with_rival("collab_plus", 0.9999) == "COLLAB: in the good and cheap corner"
+    assert with_rival("naive_collab", 0.5) == "At this n, Naive-Collab is cheaper and better"
+
+
+@pytest.mark.parametrize(
+    ("together", "sentence"),
+    [
+        (0.5, "4.0 times smaller** (0.5 together, 2 alone)"),
+        (3.0, "larger this time**"),
+        (2.0, "the same: it has nobody to learn from**"),
+    ],
+)
+def test_what_comes_back_in_a_sentence(together, sentence):
+    assert sentence in say.returned(3, 2.0, together)
+
+
+def test_messages_that_do_not_count_are_named_from_one():
+    assert say.skipped([0]).startswith("Not counted: agent 1, with")
+    assert say.skipped([0, 4]).startswith("Not counted: agents 1, 5, with")
+    assert "8 and more, with" in say.skipped(list(range(9)))
+
+
+def test_a_feature_that_nobody_else_sees_is_lost():
+    problem = cc.Scenario(d=3, m=2, missing="mask", mask=("110", "011"), spikes=0).problem()
+    only = cc.whatif.seen_only_by(problem, 0).tolist()
+    assert only == [0]
+    sentence = say.leaving(cc.whatif.without(problem, 0, 100), 0, only)
+    assert "agent 2 is hurt most" in sentence
+    assert "Nobody else sees x1: the model for all features is lost with it." in sentence

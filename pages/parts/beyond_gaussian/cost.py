@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import collab_core as cc
 from collab_core import figures
 from collab_core.words import beyond_gaussian as say
+from collab_core.words.rows import by_method
 from pages.shared.figure import columns, show
 from pages.shared.say import words
 from pages.shared.script import Script
@@ -51,7 +52,7 @@ def draw(world: World, scenario: cc.Scenario) -> None:
 
 def dwarfs(table: pd.DataFrame) -> bool:
     """Whether working alone errs so much more that the other ellipses would be dots in its own."""
-    errors = {key: row["error"] for key, row in say.rows_of(table).items()}
+    errors = {key: row["error"] for key, row in by_method(table).items()}
     alone = errors.pop("local")
     return bool(alone > 6 * max(errors.values()))
 

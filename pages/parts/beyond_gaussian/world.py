@@ -12,7 +12,7 @@ import collab_core as cc
 from collab_core.bounds.theory import Target
 from collab_core.words import beyond_gaussian as say
 from collab_core.world.laws import EmpiricalLaw, FeatureLaw, Law
-from pages.shared import options, state
+from pages.shared import options, records, state
 from pages.shared.say import error_box
 from pages.shared.script import Script
 from pages.shared.shell import problem_of
@@ -157,17 +157,11 @@ def dearer() -> None:
 # Records -----------------------------------------------------------------------------------------
 
 
-def people() -> cc.census.People | None:
-    """Records that this session has loaded on the Census page, if any."""
-    loaded: cc.census.People | None = st.session_state.get("census-people")
-    return loaded if loaded is not None and loaded.holds_records else None
-
-
 def of_records(
     scenario: cc.Scenario, second: DeltaGenerator, fourth: DeltaGenerator
 ) -> Made | None:
     """A world whose features are real people's answers."""
-    loaded = people()
+    loaded = records.drawable()
     if loaded is None:
         error_box(say.NO_RECORDS)
         return None
@@ -188,11 +182,7 @@ def of_records(
 
 def script_of_records(loaded: cc.census.People) -> tuple[Script, cc.census.Study, EmpiricalLaw]:
     """Lines that make a study and the law of its people's answers, and these two."""
-    # Kept for this session only, as the records are.
-    script = Script(salt=loaded.sums.digest)
-    paths = st.session_state.get("census-paths") or ["the files you uploaded"]
-    script.given("people", loaded, f"people = cc.census.People.from_files({paths}, 'mine')")
-    sums: cc.census.CensusSums = script.read("sums", loaded, "sums")
+    script, sums = records.script()
     states = sums.states[:MOST_STATES]
     asked = cc.census.paper_views(list(states), sums.questions)
     chosen = cc.census.Choice(states, tuple(asked[s] for s in states), states[-1])
