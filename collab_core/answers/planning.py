@@ -562,3 +562,63 @@ def spend_samples(problem: Problem, n: float, extra: float, steps: int = 1) -> p
         given[best] += extra / portions
         current = current + share / portions * each[best]
     return pd.DataFrame({"agent": np.arange(1, m + 1), "fall": fall, "given": given})
+
+
+def equal_shares(problem: Problem) -> Problem:
+    """The same world in which all agents have the same number of samples."""
+    return Problem(problem.covariance, problem.theta, problem.noise, problem.views)
+
+
+def usual_error(problem: Problem, n: float) -> float:
+    """Expected error of a usual agent alone: the median over agents that see something."""
+    return float(np.median(Consortium(problem, n).alone[problem.sizes > 0]))
+
+
+def rises_by_agent(rises: ArrayLike, agents: Sequence[str] | None = None) -> pd.DataFrame:
+    """`who_helps_whom` as a table: whose error rises down the rows, who leaves along the columns.
+
+    Parameters
+    ----------
+    rises : array, shape (m, m)
+    agents : list of str, optional
+        Their names; "agent 1", "agent 2" and so on by default.
+
+    Returns
+    -------
+    DataFrame
+        ``agent``, and a column ``without <name>`` for every agent.
+    """
+    matrix = np.asarray(rises, dtype=float)
+    names = [f"agent {i + 1}" for i in range(len(matrix))] if agents is None else list(agents)
+    without = [f"without {name}" for name in names]
+    return pd.DataFrame(matrix, index=names, columns=without).reset_index(names="agent")
+
+
+def with_names(
+    frame: pd.DataFrame, agents: Sequence[str] | None = None, features: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """A table of this module with the names of its agents and features beside their numbers.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With ``agent`` and perhaps ``feature``, counted from 1; 0 is nobody, or none.
+    agents, features : list of str, optional
+        Their names; "agent 1" and "x1" and so on by default.
+
+    Returns
+    -------
+    DataFrame
+        With ``agent_name``, and ``feature_name`` where there are features.
+    """
+
+    def named(column: str, names: Sequence[str] | None, usual: str) -> list[str]:
+        places = [int(place) for place in frame[column]]
+        if names is None:
+            return [f"{usual}{place}" if place else "" for place in places]
+        return [names[place - 1] if place else "" for place in places]
+
+    more = {"agent_name": named("agent", agents, "agent ")}
+    if "feature" in frame:
+        more["feature_name"] = named("feature", features, "x")
+    return frame.assign(**more)

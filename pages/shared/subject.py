@@ -5,24 +5,22 @@ Pages that answer for any of them read a `Subject` and never what it was made fr
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import streamlit as st
 
 from collab_core import census
+from collab_core.answers import planning
 from collab_core.census import CensusSums, Choice, Study
 from collab_core.core.problem import Problem
 from collab_core.figures import feature_names
 from collab_core.world.scenario import Scenario
 
 from . import options
-from .panel import scenario_code
 from .say import error_box, words
+from .script import Script
 from .shell import problem_of
 
 #: Where the page "Your data" leaves its Subject, or a sentence why there is none.
@@ -30,6 +28,8 @@ TABLE = "table-subject"
 
 DATA = Path(__file__).parents[2] / "data"
 BUILT_IN = DATA / "acs2024_moments.npz"
+#: The same in the lines that people run, in the repository's folder.
+OPENED = BUILT_IN.relative_to(DATA.parent).as_posix()
 SOURCE = "ACS 2024 1-Year, sums over 1,072,864 workers of 49 states"
 #: States that the census begins with, in the order of the paper's pattern.
 USUAL = ("NY", "PA", "OH", "FL", "IL")
@@ -53,11 +53,11 @@ class Subject:
         What the agents are called in a sentence: "agent 3", "Ohio".
     features : list of str
         What the features are called, one a column: "x5", "Age".
-    code : str
-        Lines that make ``problem`` and ``n``.
+    script : Script
+        The lines that make ``problem``. Figures go their own way from it (`Script.branch`).
     source : str
         What it is, in a sentence; empty for the sidebar's world.
-    groups : list of index lists, optional
+    groups : list of lists of int, optional
         Columns that come together, such as the levels of one question; each by itself by default.
     group_names : list of str, optional
         What they are called; as the features by default.
@@ -71,23 +71,12 @@ class Subject:
     n: float
     agents: Sequence[str]
     features: Sequence[str]
-    code: str
+    script: Script
     source: str = ""
-    groups: Sequence[Sequence[int]] | None = None
+    groups: list[list[int]] | None = None
     group_names: Sequence[str] | None = None
     numbered: bool = False
     seed: int = 0
-
-    @cached_property
-    def key(self) -> str:
-        """The same for the same numbers: for caches, and to know when a run is out of date."""
-        problem = self.problem
-        digest = hashlib.blake2b(digest_size=16)
-        for part in (problem.covariance, problem.theta, problem.shares, problem.mask):
-            digest.update(np.ascontiguousarray(part).tobytes())
-        text = repr((problem.agents, problem.noise, self.n, self.groups, self.seed))
-        digest.update(text.encode())
-        return digest.hexdigest()
 
     @property
     def measures(self) -> Sequence[str]:
@@ -95,6 +84,16 @@ class Subject:
         if self.groups is None:
             return self.features
         return self.group_names or [self.features[part[0]] for part in self.groups]
+
+    @property
+    def agent_names(self) -> list[str] | None:
+        """Names of the agents for figures and tables; None where they have numbers."""
+        return None if self.numbered else list(self.agents)
+
+    @property
+    def measure_names(self) -> list[str] | None:
+        """Names of what agents can see for figures and tables; None where they have numbers."""
+        return None if self.numbered else list(self.measures)
 
     @property
     def is_real(self) -> bool:
@@ -123,12 +122,13 @@ def of_scenario(scenario: Scenario) -> Subject | None:
     problem = problem_of(scenario)
     if problem is None:
         return None
+    script = Script.of(scenario)
     return Subject(
-        problem,
+        script.given("problem", problem, "problem = scenario.problem()"),
         scenario.n,
         [f"agent {i + 1}" for i in range(problem.agents)],
         feature_names(problem.dimension),
-        scenario_code(scenario) + "problem, n = scenario.problem(), scenario.n\n",
+        script,
         numbered=True,
         seed=scenario.seed,
     )
@@ -153,23 +153,11 @@ def of_census() -> Subject | None:
     if not states:
         error_box("Pick at least one state.")
         return None
-    study = _study(tuple(states))
-    code = (
-        "import collab_core as cc\n\n"
-        f"sums = cc.census.CensusSums.load({str(BUILT_IN.relative_to(DATA.parent))!r})\n"
-        f"study = cc.census.Study(sums, cc.census.{study.choice!r})\n"
-    )
-    problem, n = study.problem, float(study.counts.mean())
+    script, study = _study(tuple(states))
+    problem: Problem = script.read("problem", study, "problem")
+    n = float(study.counts.mean())
     if people:
-        n = float(people)
-        problem = Problem(problem.covariance, problem.theta, problem.noise, problem.views)
-        code += (
-            "base = study.problem\n"
-            "problem = cc.Problem(base.covariance, base.theta, base.noise, base.views)\n"
-            f"n = {people}\n"
-        )
-    else:
-        code += "problem, n = study.problem, float(study.counts.mean())\n"
+        problem, n = script.run("problem", planning.equal_shares, problem), float(people)
     keys = [census.question_of(name).key for name in study.features]
     questions = list(dict.fromkeys(keys))
     return Subject(
@@ -177,18 +165,19 @@ def of_census() -> Subject | None:
         n,
         [census.STATE_NAMES[s] for s in states],
         [sums.text_of(name) for name in study.features],
-        code,
+        script,
         source=f"{SOURCE}. Time to work, in logarithms and standard deviations.",
         groups=[[j for j, key in enumerate(keys) if key == question] for question in questions],
         group_names=[census.QUESTIONS[question].name for question in questions],
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _study(states: tuple[str, ...]) -> Study:
-    sums = built_in()
+def _study(states: tuple[str, ...]) -> tuple[Script, Study]:
+    script, sums = Script(), built_in()
+    script.given("sums", sums, f"sums = cc.census.CensusSums.load({OPENED!r})")
     asked = census.paper_views(states, sums.questions)
-    return Study(sums, Choice(states, tuple(asked[s] for s in states), states[-1]))
+    choice = Choice(states, tuple(asked[s] for s in states), states[-1])
+    return script, script.run("study", Study, sums, script.write("choice", choice))
 
 
 def of_table() -> Subject | None:
