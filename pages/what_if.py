@@ -17,10 +17,10 @@ PARTS = {
     "robust": "Robustness",
 }
 DRAWN = {
-    "helps": helps.draw,
-    "measure": measure.draw,
-    "samples": samples.draw,
-    "robust": robust.draw,
+    "helps": helps.part,
+    "measure": measure.part,
+    "samples": samples.part,
+    "robust": robust.part,
 }
 
 

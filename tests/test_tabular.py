@@ -32,11 +32,11 @@ from collab_core.tabular import (
     quotes,
     reading,
     report,
-    words,
 )
 from collab_core.tabular.export import safe_csv, safe_frame
 from collab_core.tabular.samples import SAMPLES, clinics
 from collab_core.tabular.values import to_numbers
+from collab_core.words import your_data as words
 
 from .bureau import records
 

@@ -31,7 +31,13 @@ from .gaussian_cost import (
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
 from .probabilities import measure_curve, reliability
 from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
-from .tables import held_out_errors, normal_quantiles, residuals
+from .tables import (
+    held_out_errors,
+    model_coefficients,
+    normal_quantiles,
+    residuals,
+    who_sees_what,
+)
 from .world import (
     coefficients_by_agent,
     covariance_heatmap,
@@ -75,6 +81,7 @@ __all__ = [
     "losses_by_law",
     "matrix_with_column",
     "measure_curve",
+    "model_coefficients",
     "models_of_agent",
     "normal_quantiles",
     "plain",
@@ -94,5 +101,6 @@ __all__ = [
     "unlabelled_errors",
     "view_matrix",
     "weighting_errors",
+    "who_sees_what",
     "worth_by_agent",
 ]

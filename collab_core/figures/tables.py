@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 from scipy.stats import norm
 
+from .census import coefficient_intervals
 from .style import PALETTE, Trace, figure, label, plain
+from .world import view_matrix
 
 #: Agents that fit into one figure; the others are in its data.
 MOST_ROWS = 40
@@ -147,4 +150,37 @@ def normal_quantiles(values: np.ndarray, *, title: str, height: int = 340) -> go
         height=height,
         x={"title": {"text": "standard deviations, if Gaussian"}},
         y={"title": {"text": "residual, in standard deviations"}},
+    )
+
+
+def who_sees_what(seen: pd.DataFrame, rows: ArrayLike, *, height: int) -> go.Figure:
+    """Draw which agent has which column (`tabular.TableStudy.seen`), its rows in brackets."""
+    counts = np.asarray(rows, dtype=int).tolist()
+    agents = [f"{agent} ({n:,})" for agent, n in zip(seen.index, counts, strict=True)]
+    return view_matrix(
+        seen.to_numpy(),
+        (agents, [str(name) for name in seen.columns]),
+        height=height,
+        title="Who sees what (rows in brackets)",
+    )
+
+
+def model_coefficients(frame: pd.DataFrame, target: str, *, title: str) -> go.Figure:
+    """Draw an agent's model, together and alone, per step so that features can be compared.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `tabular.TableStudy.coefficients`; the intercept is left out.
+    target : str
+        What is predicted.
+    """
+    slopes = frame[frame["feature"] != "(intercept)"]
+    numbers = ["together", "low", "high", "alone", "alone_low", "alone_high"]
+    return coefficient_intervals(
+        slopes.assign(**{name: slopes[name] * slopes["step"] for name in numbers}),
+        [plain(name, 28) for name in slopes["feature"]],
+        f"change of {plain(target)} per step (one standard deviation, or the level)",
+        title=title,
+        height=max(320, 110 + 26 * len(slopes)),
     )

@@ -4,7 +4,7 @@
 `analyse` makes a `TableStudy` of both. Files are read in pieces and only sums are kept.
 """
 
-from . import report, words
+from . import report
 from .design import (
     FOLDS,
     SPARSE,
@@ -17,6 +17,7 @@ from .design import (
     survey,
     usual_choice,
 )
+from .frames import columns_of, who_sees_what
 from .model import TableModel
 from .profile import Column, Table
 from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
@@ -40,9 +41,10 @@ __all__ = [
     "TableSums",
     "add_up",
     "analyse",
+    "columns_of",
     "effort",
     "report",
     "survey",
     "usual_choice",
-    "words",
+    "who_sees_what",
 ]

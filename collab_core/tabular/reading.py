@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
+import hashlib
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -88,6 +89,14 @@ class Source:
         if isinstance(self.content, Path):
             return self.content.stat().st_size
         return memoryview(self.content).nbytes
+
+    @property
+    def digest(self) -> str:
+        """Of what is in it: the same content has the same."""
+        if isinstance(self.content, Path):
+            with self.content.open("rb") as file:
+                return hashlib.file_digest(file, "blake2b").hexdigest()
+        return hashlib.blake2b(self.content).hexdigest()
 
     def open(self) -> Any:
         """An Arrow input over it; nothing is copied."""

@@ -6,7 +6,7 @@ from html import escape
 
 import pandas as pd
 
-from . import words
+from ..words import your_data as words
 from .study import TableStudy
 
 #: What makes the models again, after ``study``.
@@ -56,16 +56,12 @@ def html(study: TableStudy, code: str = "") -> str:
 
     choice = study.choice
     order = list(study.verdicts.sort_values("change")["agent"])
-    rows = [f"{agent} ({n:,})" for agent, n in zip(study.agents, study.rows, strict=True)]
     drawn = [
         figures.held_out_errors(
             study.results, order=order, title="Held-out error, best gain first"
         ),
-        figures.view_matrix(
-            study.seen.to_numpy(), (rows, list(study.seen.columns)),
-            title="Who sees what (rows in brackets)", height=max(260, 90 + 26 * len(rows)),
-        ),
-    ]  # fmt: skip
+        figures.who_sees_what(study.seen, study.rows, height=max(260, 90 + 26 * len(study.agents))),
+    ]
     for figure in drawn:
         # The dashboard's theme makes room for what is written on the axes; a page has none.
         figure.update_xaxes(
@@ -85,9 +81,6 @@ def html(study: TableStudy, code: str = "") -> str:
         )
         for figure in drawn
     ]  # fmt: skip
-    verdicts = study.verdicts[["agent", "rows", "verdict"]].assign(
-        evidence=[words.verdict(row) for _, row in study.verdicts.iterrows()]
-    )
     notes = "".join(f"<li>{escape(note)}</li>" for note in study.notes)
     listing = f"<pre>{escape(code + CODE)}</pre>" if code else ""
     title = f"{choice.target} by {choice.agent}: what working together is worth"
@@ -100,7 +93,7 @@ def html(study: TableStudy, code: str = "") -> str:
 <h1>{escape(title)}</h1>
 <p><strong>{escape(words.summary(study))}</strong> {escape(words.overall(study))}</p>
 {pictures[0]}
-{_table(verdicts)}
+{_table(words.evidence(study))}
 <p>Every agent's rows were dealt into five parts four times over and each part held out once.
 Errors are over that of predicting the agent's mean; intervals are 95%, corrected for rows that
 splits share, and rather too wide than too narrow. {escape(words.filled(study))}

@@ -119,12 +119,12 @@ def is_sidebars() -> bool:
 
 def of_scenario(scenario: Scenario) -> Subject | None:
     """The sidebar's world."""
-    problem = problem_of(scenario)
+    script = Script.of(scenario)
+    problem = problem_of(scenario, script)
     if problem is None:
         return None
-    script = Script.of(scenario)
     return Subject(
-        script.given("problem", problem, "problem = scenario.problem()"),
+        problem,
         scenario.n,
         [f"agent {i + 1}" for i in range(problem.agents)],
         feature_names(problem.dimension),

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from collab_core import tabular
+from collab_core.words import your_data as texts
 from pages.shared.say import JOINER, bare, literal
 
 from ..test_tabular import REFUSED, world
@@ -60,7 +61,7 @@ def test_the_words_are_the_numbers():
     app = open_page(PAGE)
     table = tabular.Table.open([ROOT / "data" / "sample_clinics.csv"])
     study = tabular.analyse(table, tabular.usual_choice(table))
-    assert tabular.words.summary(study) in said(app)
+    assert texts.summary(study) in said(app)
     mean, low, high = study.overall
     assert f"changes by {mean:+.3f} (95%: {low:+.3f} to {high:+.3f})" in said(app)
     verdicts = set(study.verdicts["verdict"])

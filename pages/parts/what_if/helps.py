@@ -23,8 +23,8 @@ from .large import is_large
 ORDERS = 200
 
 
-def draw(asked: Subject) -> None:
-    """Draw the part."""
+def part(asked: Subject) -> None:
+    """Draw the part of the page."""
     if asked.problem.agents == 1:
         words(texts.one_agent(asked.agents[0]))
         return

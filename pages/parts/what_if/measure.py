@@ -25,8 +25,8 @@ ADDITIONS = (1, 2, 3, 5, 8, 12)
 Measured = tuple[pd.DataFrame, pd.DataFrame | None]
 
 
-def draw(asked: Subject) -> None:
-    """Draw the part."""
+def part(asked: Subject) -> None:
+    """Draw the part of the page."""
     problem, n = asked.problem, asked.n
     if problem.mask.all():
         words(texts.all_seen(asked.agents))

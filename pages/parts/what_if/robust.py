@@ -36,8 +36,8 @@ class Choices:
     n: float
 
 
-def draw(asked: Subject) -> None:
-    """Draw the part."""
+def part(asked: Subject) -> None:
+    """Draw the part of the page."""
     problem = asked.problem
     able = cc.disturbed.judged(problem, asked.n)
     if problem.agents == 1:

@@ -21,8 +21,8 @@ EXTRA = (100, 300, 1000, 3000, 10_000, 100_000)
 PORTIONS = 20
 
 
-def draw(asked: Subject) -> None:
-    """Draw the part."""
+def part(asked: Subject) -> None:
+    """Draw the part of the page."""
     wanted, extra = choices(cc.planning.usual_error(asked.problem, asked.n))
     names = asked.agent_names
     left, right = asked.script.branch(), asked.script.branch()

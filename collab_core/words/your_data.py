@@ -1,14 +1,31 @@
-"""What a study of a table says, in sentences with numbers in them. For pages and reports."""
+"""What a table and a study of it say. For the page "Your data", and for its report."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from .reading import counted, listed
-from .study import TableStudy
+from ..methods.registry import METHODS
+from ..tabular.design import SPARSE
+from ..tabular.profile import Table
+from ..tabular.reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, counted, listed
+from ..tabular.study import TableStudy
 
 #: P-values below this are called a difference.
 SURE = 0.05
+
+LIMITS = (
+    f"CSV or Parquet, up to {MOST_BYTES // 2**20} MB, {MOST_ROWS:,} rows and "
+    f"{MOST_COLUMNS} columns. Several files: one an agent. Read in pieces, kept for this "
+    "session only, sent nowhere."
+)
+
+
+def columns(table: Table) -> str:
+    """How large a table is, and what is listed of it."""
+    return (
+        f"**{table.rows:,} rows, {len(table.columns)} columns.** What each column was taken for; "
+        "*Features, gaps and more* changes it."
+    )
 
 
 def summary(study: TableStudy) -> str:
@@ -79,6 +96,14 @@ def verdict(row: pd.Series) -> str:
     return f"{opening}; {numbers}."
 
 
+def evidence(study: TableStudy) -> pd.DataFrame:
+    """Every agent's verdict in words: ``agent``, ``rows``, ``verdict``, ``evidence``."""
+    verdicts = study.verdicts
+    return verdicts[["agent", "rows", "verdict"]].assign(
+        evidence=[verdict(row) for _, row in verdicts.iterrows()]
+    )
+
+
 def coverage(study: TableStudy) -> str:
     """Whether a model of all features can be had."""
     pairs = study.unseen_pairs
@@ -138,6 +163,69 @@ def tails(study: TableStudy) -> str:
     )
 
 
+def models(study: TableStudy, agent: int, frame: pd.DataFrame) -> str:
+    """How sure an agent's model is, together and alone; ``frame`` is its `coefficients`."""
+    name, rows = study.agents[agent], int(study.rows[agent])
+    slopes = frame[frame["feature"] != "(intercept)"]
+    both = slopes[slopes["together"].notna() & slopes["alone"].notna()]
+    if both.empty:
+        return f"{name} has {rows:,} rows: no two models to compare."
+    widths = (both["high"] - both["low"]) / (both["alone_high"] - both["alone_low"])
+    sure = int(((both["low"] > 0) | (both["high"] < 0)).sum())
+    return (
+        f"{name}, {rows:,} rows: together, intervals are {widths.median():.0%} as wide as alone "
+        f"(median); {sure} of {len(both)} coefficients differ from 0 by more than chance."
+    )
+
+
+def models_title(study: TableStudy, agent: int) -> str:
+    """Whose model is drawn."""
+    return f"{short(study.agents[agent])}: what the model says, together and alone"
+
+
+def held_out_title(study: TableStudy) -> str:
+    """What is drawn, and in which order."""
+    return f"Held-out error of {short(study.choice.target)}, best gain first"
+
+
+def target(study: TableStudy) -> str:
+    """What is predicted."""
+    return ("log " if study.choice.log else "") + short(study.choice.target)
+
+
+def missing_methods(study: TableStudy) -> list[str]:
+    """Why COLLAB+ is missing, if it is."""
+    results = study.results
+    told = results[(results["note"] != "") & (results["method"] == "collab_plus")]
+    name = METHODS["collab_plus"].label  # TODO registry
+    return [f"{name} is missing: {note}." for note in told["note"].head(1)]
+
+
+def predicted(frame: pd.DataFrame) -> str:
+    """How many rows of another table have a prediction."""
+    missing = int(frame["prediction"].isna().sum())
+    return f"{len(frame) - missing:,} of {len(frame):,} rows have a prediction." + (
+        " The others say why." if missing else ""
+    )
+
+
+def for_whom(study: TableStudy) -> str:
+    """Whom predictions can be had for."""
+    return "**Predictions for another table:** rows of the same agents, or of new ones" + (
+        "." if study.has_full_model else " (for new ones there is no model here)."
+    )
+
+
+def source(study: TableStudy, target: str) -> str:
+    """What a world made of a table is, in a sentence; the target's name as it can be shown."""
+    return f"{study.rows.sum():,} rows of your table, {target} in standard deviations."
+
+
+def short(name: str) -> str:
+    """A name that leaves room in a title."""
+    return name if len(name) <= 30 else name[:29] + "…"
+
+
 def filled(study: TableStudy) -> str:
     """What to know where gaps were filled in, or nothing."""
     agents = study.filled
@@ -170,3 +258,38 @@ def _verb(names: list[str], one: str, many: str | None = None) -> str:
 
 def _chance(p: float) -> str:
     return "below 0.001" if p < 1e-3 else f"{p:.2g}"
+
+
+VIEWS_FORMULA = f"""
+A column that an agent has in fewer than {SPARSE:.0%} of its rows with a target is not seen
+by it. A pair of columns that no agent has together leaves its covariance unknown: every agent's own
+model $\\hat\\Sigma_{{i+}}^{{-1}}\\hat\\varphi[o_i]$ needs none of it, a model of all features does.
+"""
+
+HELD_OUT_FORMULA = """
+Every agent's rows are dealt into five parts four times over; each part is held out once, all
+methods are fitted on the rest of everybody's rows, and an agent's own model is judged on its own
+held-out rows, over the error of predicting its mean. Intervals are of the mean over the 20 splits,
+corrected for the rows that splits share (Nadeau and Bengio 2003). An agent gains or loses if the
+interval of COLLAB less least squares alone, on the same splits, is on one side of 0. These
+intervals are rather too wide than too narrow. An agent with fewer than ten rows
+gets none, for there they cover far less than they say.
+"""
+
+COEFFICIENTS_FORMULA = """
+In the table's units, an agent's intercept from its own means. Intervals are by the jackknife: each
+of 20 parts of everybody's rows is left out in turn, and everything, the covariance too, is
+estimated anew. No law of features or noise is assumed. Drawn per step, so that features can be
+compared; the data hold coefficients and steps.
+"""
+
+RESIDUALS_FORMULA = """
+Some rows of the agent under COLLAB's model for it: a bend means that the relation is no line, a
+funnel that the noise is not the same everywhere, ends off the line that tails are heavy.
+"""
+
+SHIFT_FORMULA = (
+    "Own least squares against what COLLAB of all others says, on the features they share; the one "
+    "that differs most, with jackknife errors. p is corrected for the number of features, adjusted "
+    "for that of agents. One odd agent makes the others look odd too: begin with the oddest."
+)
