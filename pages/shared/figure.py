@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from collab_core.tabular.export import safe_csv
 
@@ -32,7 +33,7 @@ def ink() -> str:
     return "#FAFAFA" if st.context.theme.type == "dark" else "#262730"
 
 
-def columns(*keys: str, sizes: Sequence[float]) -> list[Any]:
+def columns(*keys: str, sizes: Sequence[float]) -> list[DeltaGenerator]:
     """Columns for figures, or the whole width where the link asks for one figure."""
     if state.lesson().figure in keys:
         return [st.container() for _ in keys]

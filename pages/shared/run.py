@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -29,19 +29,19 @@ PATIENCE = 180.0
 Report = Callable[[float, Any], None]
 
 
-class Job:
+class Job(Generic[T]):
     """One run: started at once, cancelled by an event, reporting fraction and partial result."""
 
-    def __init__(self, signature: object, work: Callable[[Report, Event], Any]) -> None:
+    def __init__(self, signature: object, work: Callable[[Report, Event], T]) -> None:
         self.signature = signature
         self.cancel = Event()
         self.fraction = 0.0
-        self.partial: Any = None
+        self.partial: T | None = None
         self.reported = Event()
         self.seen = time.monotonic()
-        self.future: Future[Any] = _executor().submit(work, self._report, self.cancel)
+        self.future: Future[T] = _executor().submit(work, self._report, self.cancel)
 
-    def _report(self, fraction: float, partial: Any) -> None:
+    def _report(self, fraction: float, partial: T | None) -> None:
         self.fraction = fraction
         if partial is not None:
             self.partial = partial
@@ -60,7 +60,7 @@ class Job:
         return self.cancel.is_set() or (not self.running and self.future.exception() is not None)
 
     @property
-    def result(self) -> Any:
+    def result(self) -> T | None:
         """Of a run that is over: its result, or what there was of it before it failed."""
         if self.future.exception() is not None:
             return self.partial
@@ -112,8 +112,8 @@ def of_call(
 def panel(
     key: str,
     signature: object,
-    work: Callable[[Report, Event], Any],
-    draw: Callable[[Any, bool], None],
+    work: Callable[[Report, Event], T],
+    draw: Callable[[T, bool], None],
     *,
     label: str,
     help: str,
@@ -140,7 +140,7 @@ def panel(
     """
     slot = f"job-{key}"
     st.session_state.setdefault("panels", set()).add(slot)
-    job: Job | None = st.session_state.get(slot)
+    job: Job[T] | None = st.session_state.get(slot)
     if job is not None and job.signature != signature:
         job.cancel.set()
         st.session_state[slot] = job = None
@@ -157,7 +157,7 @@ def panel(
     # While it runs, only this fragment is drawn again, three times a second.
     @st.fragment(run_every=0.3 if was_running else None)
     def body() -> None:
-        current: Job | None = st.session_state.get(slot)
+        current: Job[T] | None = st.session_state.get(slot)
         # Asked once: what is drawn and what is said of it belong to the same moment.
         running = current is not None and current.running
         if current is not None and running != was_running:
@@ -181,7 +181,7 @@ def panel(
         if below:
             status(current, running)
 
-    def status(current: Job, running: bool) -> None:
+    def status(current: Job[T], running: bool) -> None:
         if running:
             with st.container(horizontal=True, vertical_alignment="center"):
                 stopping = current.cancel.is_set()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
@@ -76,9 +76,17 @@ def replace_scenario(other: Scenario) -> None:
     touch()
 
 
-def change_lesson(**changes: object) -> None:
-    """Change what is left out, or the position in the story."""
-    st.session_state["lesson"] = replace(lesson(), **changes)  # type: ignore[arg-type]
+class LessonChanges(TypedDict, total=False):
+    """What of a lesson a person can change on the page."""
+
+    lecture: bool
+    step: int
+    sees: int
+
+
+def change_lesson(**changes: Unpack[LessonChanges]) -> None:
+    """Change the position in the story, or whether a hall looks on."""
+    st.session_state["lesson"] = replace(lesson(), **changes)
     touch()
 
 
