@@ -136,7 +136,13 @@ def test_leaving_is_said_in_words():
     assert f"{hurt['rise']:.1%}" in said(app)
 
 
-# Sentences without a browser ---------------------------------------------------------------------
+# The page as modules, and sentences without a browser --------------------------------------------
+
+
+def test_the_page_is_imported_without_being_drawn():
+    from pages import methods
+
+    assert list(methods.PARTS) == ["table", "exchange", "leaving"]
 
 
 def table(n=SMALL.n, agent=0):
