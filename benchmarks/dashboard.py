@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -57,7 +56,7 @@ def draw_everything(scenario: cc.Scenario) -> None:
 def server_time() -> None:
     base = cc.Scenario()
     problem = base.problem()
-    fresh = [replace(base, seed=seed) for seed in range(40)]
+    fresh = [base.replace(seed=seed) for seed in range(40)]
     worlds = iter(fresh)
     computed = seconds(
         lambda: (
@@ -67,12 +66,12 @@ def server_time() -> None:
         ),
         repeats=20,
     )
-    drawn = seconds(lambda: draw_everything(replace(base)), repeats=20) - computed
+    drawn = seconds(lambda: draw_everything(base.replace()), repeats=20) - computed
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.switch_page("pages/playground.py").run()
     runs = []
     for n in range(101, 121):
-        app.session_state["scenario"] = replace(base, n=n)
+        app.session_state["scenario"] = base.replace(n=n)
         start = time.perf_counter()
         app.run()
         runs.append(time.perf_counter() - start)

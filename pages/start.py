@@ -1,7 +1,5 @@
 """Start: the problem in one picture and one slider, a story in six steps, worlds to open."""
 
-from dataclasses import replace
-
 import collab_core as cc
 from pages.parts.start import gallery, hero, story
 from pages.shared import state
@@ -18,7 +16,7 @@ WORLD = cc.Scenario(
 def main() -> None:
     with page(start=True):
         lecture = state.lesson().lecture
-        world = replace(WORLD, size=state.lesson().sees)
+        world = WORLD.replace(size=state.lesson().sees)
         script = Script.of(world)
         problem = script.run("problem", world.problem)
         if not lecture or state.lesson().step == 1:

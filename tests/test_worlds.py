@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import collab_core as cc
 from collab_core.world import coefficients, views
 from collab_core.world import spectra as covariance
-from collab_core.world.scenario import MISSINGNESS, SPECTRA, THETAS
+from collab_core.world.catalogue import PATTERNS, RULES, SPECTRA
 
 
 def rng():
@@ -125,9 +125,9 @@ def scenario(**changes):
     return cc.Scenario(**(own | small | changes))
 
 
-@pytest.mark.parametrize("spectrum", SPECTRA)
-@pytest.mark.parametrize("missing", MISSINGNESS)
-@pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize("spectrum", SPECTRA.keys())
+@pytest.mark.parametrize("missing", PATTERNS.keys())
+@pytest.mark.parametrize("theta", RULES.keys())
 def test_every_choice_builds_a_world_from_its_seed(spectrum, missing, theta):
     build = scenario(spectrum=spectrum, missing=missing, theta=theta, seed=3).problem
     problem, again = build(), build()

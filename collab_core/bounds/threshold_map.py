@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -19,11 +18,11 @@ def world_at(scenario: Scenario, kappa: float, snr: float) -> Scenario:
 
     Theta stays; the noise is ``sqrt(theta' Sigma theta / snr)``.
     """
-    bent = replace(scenario, spectrum="geometric", condition=float(positive("kappa", kappa)))
+    bent = scenario.replace(spectrum="geometric", condition=float(positive("kappa", kappa)))
     signal = float(bent.coefficients @ bent.covariance @ bent.coefficients)
     if signal <= 0:
         raise ValueError("theta must not be 0: without a signal there is no ratio to the noise")
-    return replace(bent, sigma=float(np.sqrt(signal / positive("snr", snr))))
+    return bent.replace(sigma=float(np.sqrt(signal / positive("snr", snr))))
 
 
 def threshold_map(

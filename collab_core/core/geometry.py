@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from .._base.checks import Array, Indices, covariance_matrix
 from .._base.linalg import inverse, matvec
-from ..world.views import ViewsLike, as_views
+from .views import ViewsLike, as_views
 
 
 class Geometry:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._base.checks import Array, covariance_matrix, finite_array, positive, vector
 from .._base.linalg import inverse
-from ..world.views import Views, ViewsLike, as_mask, as_views, require_seen
 from .geometry import Geometry
+from .views import Views, ViewsLike, as_mask, as_views, require_seen
 
 
 class Problem:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from .._base.checks import Array, covariance_matrix, finite_array
 from .._base.linalg import transpose
-from ..world.views import ViewsLike, as_views
 from .moments import Moments
+from .views import ViewsLike, as_views
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,34 @@
 """Spectra: from a few numbers to a feature covariance.
 
 Functions that need a basis take a ``rng`` and draw a uniformly random orthogonal one; without a
-``rng`` the covariance is diagonal, in the order of its eigenvalues.
+``rng`` the covariance is diagonal, in the order of its eigenvalues. A spectrum that can be chosen
+by name is a class, registered in `SPECTRA`.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._base.checks import Array, covariance_matrix, finite_array, fraction, positive, whole
+from .._base.checks import (
+    Array,
+    covariance_matrix,
+    finite_array,
+    fraction,
+    positive,
+    vector,
+    whole,
+)
+from ..core.sigma import nearest_positive_definite
+from .fields import LARGEST, MOST_FEATURES, SMALLEST, WORLD, Choice, Choices, Field
+
+#: Largest over smallest eigenvalue of a covariance that people type in: beyond, rounding rules.
+WORST_CONDITION = 1e7
 
 
 def random_rotation(d: int, rng: np.random.Generator) -> Array:
@@ -112,3 +131,257 @@ def condition_number(covariance: ArrayLike) -> float:
     """Ratio of the largest to the smallest eigenvalue: the corollary's kappa."""
     eigenvalues = np.linalg.eigvalsh(covariance_matrix(covariance))
     return float(eigenvalues[-1] / eigenvalues[0])
+
+
+# Spectra by name ---------------------------------------------------------------------------------
+
+
+class Spectrum(Choice):
+    """A way to make a covariance that can be chosen by name."""
+
+    @abstractmethod
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """Feature covariance, shape (d, d)."""
+
+
+SPECTRA: Choices[Spectrum] = Choices("spectrum", WORLD)
+
+SPIKES = Field(
+    "spikes", "whole", "Spikes", "Eigenvalues that are multiplied.",
+    low=0, high=MOST_FEATURES, default=3, limited_by="d",
+)  # fmt: skip
+SPIKE_FACTOR = Field(
+    "spike_factor", "number", "Spike factor", "By what.", low=1, high=1000, default=10.0,
+    scale=(1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0),
+)  # fmt: skip
+CONDITION = Field(
+    "condition", "number", "Condition number", "Largest over smallest.",
+    low=1, high=1e6, default=10.0,
+    scale=(*(10.0**e * k for e in range(6) for k in (1, 2, 5)), 1e6),
+)  # fmt: skip
+EXPONENT = Field(
+    "exponent", "number", "Exponent", "Eigenvalue j is 1 / j^exponent.",
+    low=0, high=4, default=1.0, step=0.1,
+)  # fmt: skip
+CORRELATION = Field(
+    "correlation", "number", "Correlation", "0 to 0.99.", low=0, high=0.99, default=0.5, step=0.01
+)
+GROUPS = Field(
+    "groups", "whole", "Groups", "Groups or common causes.",
+    low=1, high=MOST_FEATURES, default=3, limited_by="d",
+)  # fmt: skip
+EIGENVALUES = Field(
+    "eigenvalues", "numbers", "Eigenvalues", "Above 0, one a feature.",
+    low=SMALLEST, high=LARGEST, default=(), decides="d",
+)  # fmt: skip
+MATRIX = Field(
+    "matrix", "matrix", "Covariance matrix", "Symmetric, positive definite, up to 20 rows.",
+    default=(), decides="d",
+)  # fmt: skip
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Spiked(Spectrum):
+    """The paper's: eigenvalues uniform on [0, 1], a few multiplied, in a random basis."""
+
+    key = "spiked"
+    label = "Spiked (the paper's)"
+    help = "A few directions vary much more than the others."
+
+    spikes: int = SPIKES.parameter()
+    spike_factor: float = SPIKE_FACTOR.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `spiked`."""
+        return spiked(d, rng, self.spikes, self.spike_factor)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Isotropic(Spectrum):
+    """Uncorrelated features of variance 1."""
+
+    key = "isotropic"
+    label = "Isotropic"
+    help = "Features do not vary together."
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `isotropic`."""
+        return isotropic(d)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Geometric(Spectrum):
+    """Eigenvalues falling geometrically, in a random basis."""
+
+    key = "geometric"
+    label = "Geometric decay"
+    help = "Each eigenvalue is the same part of the one before."
+
+    condition: float = CONDITION.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `geometric`."""
+        return geometric(d, self.condition, rng)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class PowerLaw(Spectrum):
+    """Eigenvalues falling by a power, in a random basis."""
+
+    key = "power_law"
+    label = "Power law"
+    help = "Eigenvalues fall fast at first, then slowly."
+
+    exponent: float = EXPONENT.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `power_law`."""
+        return power_law(d, self.exponent, rng)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Ar1(Spectrum):
+    """Features along a line or in time."""
+
+    key = "ar1"
+    label = "Neighbours alike (AR 1)"
+    help = "Correlation falls with the distance between features."
+
+    correlation: float = CORRELATION.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `ar1`."""
+        return ar1(d, self.correlation)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Equicorrelated(Spectrum):
+    """Every pair of features correlated equally."""
+
+    key = "equicorrelated"
+    label = "All alike (equicorrelated)"
+    help = "Every pair of features has the same correlation."
+
+    correlation: float = CORRELATION.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `equicorrelated`."""
+        return equicorrelated(d, self.correlation)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Factor(Spectrum):
+    """A share of every feature's variance comes from common causes."""
+
+    key = "factor"
+    label = "Common causes (factors)"
+    help = "A few hidden causes move all features."
+
+    groups: int = GROUPS.parameter()
+    correlation: float = CORRELATION.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `factor_model`."""
+        return factor_model(d, self.groups, self.correlation, rng)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Block(Spectrum):
+    """Groups of features that are correlated among themselves only."""
+
+    key = "block"
+    label = "Groups (blocks)"
+    help = "Features are correlated within their group, and not between groups."
+
+    groups: int = GROUPS.parameter()
+    correlation: float = CORRELATION.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `block`."""
+        return block(d, self.groups, self.correlation)
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Eigenvalues(Spectrum):
+    """One's own eigenvalues, in a random basis."""
+
+    key = "eigenvalues"
+    label = "My eigenvalues"
+    help = "Typed in, one a feature; their directions are random."
+
+    eigenvalues: tuple[float, ...] = EIGENVALUES.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """As `from_eigenvalues`."""
+        return from_eigenvalues(vector("eigenvalues", self.eigenvalues, d), rng)
+
+    @classmethod
+    def mend(cls, values: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+        """Ones where there are none, and none so small that rounding rules."""
+        own, d = values["eigenvalues"], values["d"]
+        if len(own) != d:
+            return {"eigenvalues": ((1.0,) * d, "none were given, so all are 1")}
+        floor = max(own) / WORST_CONDITION
+        if min(own) >= floor:
+            return {}
+        said = f"at most {WORST_CONDITION:g} apart, so the least are raised"
+        return {"eigenvalues": (tuple(max(value, floor) for value in own), said)}
+
+
+@SPECTRA.register
+@dataclass(frozen=True)
+class Matrix(Spectrum):
+    """One's own covariance matrix."""
+
+    key = "matrix"
+    label = "My matrix"
+    help = "Typed in, a row a line."
+
+    matrix: tuple[tuple[float, ...], ...] = MATRIX.parameter()
+
+    def covariance(self, d: int, rng: np.random.Generator) -> Array:
+        """The matrix, checked."""
+        own = finite_array("matrix", self.matrix, ndim=2)
+        if own.shape != (d, d):
+            raise ValueError(f"matrix must have shape ({d}, {d}), got {own.shape}")
+        return covariance_matrix(own, name="matrix")
+
+    @classmethod
+    def mend(cls, values: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+        """A legal covariance near what was typed: the identity if it is not even square."""
+        rows, d = values["matrix"], values["d"]
+        if len(rows) != d or any(len(row) != d for row in rows):
+            said = "not a square of numbers, so the identity is used" if rows else ""
+            return {"matrix": (_rows(np.eye(d)), said)}
+        matrix, said = _nearest_covariance(np.array(rows))
+        return {"matrix": (_rows(matrix), said)}
+
+
+def _nearest_covariance(matrix: Array) -> tuple[Array, str]:
+    """A symmetric, safely positive definite matrix near a square one, and what was changed."""
+    symmetric: Array = (matrix + matrix.T) / 2
+    said = "" if np.allclose(matrix, symmetric) else "not symmetric, so its symmetric part is used"
+    try:
+        covariance_matrix(symmetric)
+        unit = 1 / np.sqrt(np.diagonal(symmetric))
+        if np.linalg.cond(symmetric * np.outer(unit, unit)) > WORST_CONDITION:
+            raise ValueError("nearly singular")
+    except ValueError:
+        diagonal = np.maximum(np.abs(np.diagonal(symmetric)), 1e-6)
+        np.fill_diagonal(symmetric, diagonal)
+        symmetric, _ = nearest_positive_definite(symmetric, floor=1e-3)
+        said = "not (safely) positive definite, so the nearest that is one is used"
+    return symmetric, said
+
+
+def _rows(matrix: Array) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())

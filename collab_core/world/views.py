@@ -1,95 +1,45 @@
 """Who sees what: patterns of structured missingness.
 
-A *view* is the array of feature indices that one agent observes. Functions here return a tuple of
-views, one per agent; everything that takes views also takes an (m, d) boolean mask.
+Functions return a tuple of views, one per agent (see `collab_core.core.views`). A pattern that can
+be chosen by name is a class, registered in `PATTERNS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeAlias
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .._base.checks import Indices, fraction, whole
+from ..core.views import Views, ViewsLike, as_mask, as_views, require_seen, unseen_features
+from .fields import MOST_AGENTS, MOST_FEATURES, WORLD, Choice, Choices, Field
 
-Views: TypeAlias = tuple[Indices, ...]
-ViewsLike: TypeAlias = Sequence[ArrayLike] | NDArray[np.bool_]
-
-
-def as_views(views: ViewsLike, d: int, *, name: str = "views") -> Views:
-    """Check views and return them as a tuple of index arrays.
-
-    Parameters
-    ----------
-    views : list of index arrays, or (m, d) boolean mask
-        An agent that sees nothing is legal: random missingness makes such agents.
-    d : int
-        Number of features.
-    """
-    if isinstance(views, np.ndarray) and views.dtype == bool:
-        if views.ndim != 2 or views.shape[1] != d:
-            raise ValueError(f"{name} as a mask must have shape (m, {d}), got {views.shape}")
-        views = [np.flatnonzero(row) for row in views]
-    numbers = isinstance(views, np.ndarray) and views.ndim == 2 and views.shape[1] == d > 1
-    if numbers and set(np.unique(np.asarray(views))) <= {0, 1}:
-        raise ValueError(f"{name} as a mask must hold True and False, got numbers 0 and 1")
-    try:
-        arrays = [np.asarray(view) for view in views]
-    except TypeError:
-        raise ValueError(
-            f"{name} must be a list of index arrays or an (m, {d}) boolean mask, got {views!r:.60}"
-        ) from None
-    if not arrays:
-        raise ValueError(f"{name} must hold at least one agent, got none")
-    for i, array in enumerate(arrays):
-        if array.ndim != 1 or array.dtype.kind not in "iuf" or array.dtype == bool:
-            raise ValueError(f"{name}[{i}] must be a list of feature indices, got {array!r:.60}")
-    # All agents are checked in one go: this runs on every redraw of a page.
-    flat = np.concatenate(arrays)
-    agent = np.repeat(np.arange(len(arrays)), [array.size for array in arrays])
-    wrong = ~((flat >= 0) & (flat < d) & (flat == np.floor(flat)))
-    if wrong.any():
-        i, value = agent[wrong][0], flat[wrong][0]
-        raise ValueError(f"{name}[{i}] must hold whole numbers from 0 to {d - 1}, got {value:g}")
-    counts = np.bincount(agent * d + flat.astype(np.intp), minlength=1)
-    if counts.max() > 1:
-        i, feature = divmod(int(counts.argmax()), d)
-        raise ValueError(f"{name}[{i}] must not repeat an index, got {feature} twice")
-    return tuple(array.astype(np.intp) for array in arrays)
-
-
-def as_mask(views: ViewsLike, d: int) -> NDArray[np.bool_]:
-    """Return views as a boolean mask, shape (m, d)."""
-    checked = as_views(views, d)
-    mask = np.zeros((len(checked), d), dtype=bool)
-    agent = np.repeat(np.arange(len(checked)), [view.size for view in checked])
-    mask[agent, np.concatenate(checked)] = True
-    return mask
-
-
-def unseen_features(views: ViewsLike, d: int) -> Indices:
-    """Indices of the features that no agent sees.
-
-    The full-feature model can be had if and only if there are none: the row space of ``T_i`` is
-    spanned by the rows ``o_i`` of the covariance.
-    """
-    return np.flatnonzero(~as_mask(views, d).any(axis=0))
-
-
-def require_seen(
-    views: ViewsLike, d: int, *, why: str = "", error: type[ValueError] = ValueError
-) -> None:
-    """Refuse views that leave a feature unseen, by name."""
-    unseen = unseen_features(views, d)
-    if unseen.size:
-        many = unseen.size > 1
-        listed = ", ".join(str(j) for j in unseen[:10]) + (", ..." if unseen.size > 10 else "")
-        raise error(
-            f"views: feature{'s' if many else ''} {listed} {'are' if many else 'is'} seen by no"
-            f" agent{why}, so the full-feature model cannot be identified"
-        )
+__all__ = [
+    "PATTERNS",
+    "Blocks",
+    "Hub",
+    "Independent",
+    "Mask",
+    "Pattern",
+    "Subsets",
+    "Tiers",
+    "Views",
+    "ViewsLike",
+    "as_mask",
+    "as_views",
+    "blocks",
+    "hub",
+    "independent",
+    "random_subsets",
+    "require_seen",
+    "rows_of_mask",
+    "tiers",
+    "unseen_features",
+]
 
 
 def random_subsets(d: int, sizes: Sequence[int], rng: np.random.Generator) -> Views:
@@ -140,3 +90,168 @@ def hub(m: int, d: int, few: int, rng: np.random.Generator) -> Views:
     m, d = whole("m", m, low=1), whole("d", d, low=1)
     few = whole("few", few, low=0, high=d)
     return (np.arange(d), *random_subsets(d, [few] * (m - 1), rng))
+
+
+def rows_of_mask(mask: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Write a mask of shape (m, d) as a row of 0s and 1s per agent."""
+    return tuple("".join("1" if seen else "0" for seen in row) for row in mask)
+
+
+# Patterns by name --------------------------------------------------------------------------------
+
+
+class Pattern(Choice):
+    """A pattern of missing features that can be chosen by name."""
+
+    @abstractmethod
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """What each of m agents sees of d features."""
+
+
+PATTERNS: Choices[Pattern] = Choices("missing", WORLD)
+
+RICH = Field(
+    "rich", "whole", "Rich agents", "How many see more than the others.",
+    low=0, high=MOST_AGENTS, default=10, limited_by="m",
+)  # fmt: skip
+RICH_SIZE = Field(
+    "rich_size", "whole", "Features of the rich",
+    low=0, high=MOST_FEATURES, default=20, limited_by="d",
+)  # fmt: skip
+SIZE = Field(
+    "size", "whole", "Features of the others",
+    low=0, high=MOST_FEATURES, default=15, limited_by="d",
+)  # fmt: skip
+P = Field(
+    "p", "number", "Missing with probability p", "0 to 0.95, each apart.",
+    low=0, high=0.95, default=0.3, step=0.01,
+)  # fmt: skip
+TIERS = Field(
+    "tiers", "whole", "Tiers", "Nested; the richest sees everything.",
+    low=1, high=20, default=3, limited_by="m",
+)  # fmt: skip
+MASK = Field("mask", "mask", "Views", "A row an agent, a column a feature.", default=())
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Subsets(Pattern):
+    """The paper's: some agents see ``rich_size`` random features, the others ``size``."""
+
+    key = "subsets"
+    label = "Random subsets (the paper's)"
+    help = "Every agent sees so many features, drawn at random."
+
+    rich: int = RICH.parameter()
+    rich_size: int = RICH_SIZE.parameter()
+    size: int = SIZE.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """As `random_subsets`."""
+        rich = whole("rich", self.rich, low=0, high=m)
+        return random_subsets(d, [self.rich_size] * rich + [self.size] * (m - rich), rng)
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Independent(Pattern):
+    """Every feature of every agent is missing with probability p."""
+
+    key = "independent"
+    label = "Each with probability p"
+    help = "Every feature of every agent by itself, as in Corollary 4.4."
+
+    p: float = P.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """As `independent`."""
+        return independent(m, d, self.p, rng)
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Tiers(Pattern):
+    """Nested tiers of nearly equal numbers of agents; the richest sees everything."""
+
+    key = "tiers"
+    label = "Nested tiers"
+    help = "Each tier sees what the next one sees, and more."
+
+    tiers: int = TIERS.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """As `tiers`, the agents split evenly and the sizes falling evenly."""
+        count = whole("tiers", self.tiers, low=1, high=m)
+        agents = np.bincount(np.arange(m) * count // m, minlength=count)
+        sizes = [-(-d * tier // count) for tier in range(count, 0, -1)]
+        return tiers(d, agents.tolist(), sizes)
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Blocks(Pattern):
+    """Neighbouring features, the agents spread evenly around a circle of them."""
+
+    key = "blocks"
+    label = "Overlapping blocks"
+    help = "Every agent sees features that are neighbours."
+
+    size: int = SIZE.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """As `blocks`."""
+        return blocks(m, d, self.size)
+
+    @classmethod
+    def mend(cls, values: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+        """A block is not empty."""
+        if values["size"] >= 1:
+            return {}
+        return {"size": (1, "a block has at least 1, so 1 is used")}
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Hub(Pattern):
+    """One agent sees everything, the others ``size`` random features each."""
+
+    key = "hub"
+    label = "One sees all, others little"
+    help = "The first agent sees every feature, the others a few at random."
+
+    size: int = SIZE.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """As `hub`."""
+        return hub(m, d, self.size, rng)
+
+
+@PATTERNS.register
+@dataclass(frozen=True)
+class Mask(Pattern):
+    """A row of 0s and 1s per agent."""
+
+    key = "mask"
+    label = "Drawn by hand"
+    help = "Agent by agent, feature by feature."
+
+    mask: tuple[str, ...] = MASK.parameter()
+
+    def views(self, m: int, d: int, rng: np.random.Generator) -> Views:
+        """What the rows say."""
+        if len(self.mask) != m:
+            raise ValueError(f"mask must have {m} rows, one an agent, got {len(self.mask)}")
+        for i, row in enumerate(self.mask):
+            if len(row) != d or set(row) - {"0", "1"}:
+                raise ValueError(f"mask[{i}] must be {d} characters 0 or 1, got {row!r}")
+        return as_views(np.array([[letter == "1" for letter in row] for row in self.mask]), d)
+
+    @classmethod
+    def mend(cls, values: Mapping[str, Any]) -> dict[str, tuple[Any, str]]:
+        """Cut rows and columns that are too many; those that are new see everything."""
+        rows, m, d = values["mask"], values["m"], values["d"]
+        if len(rows) == m and all(len(row) == d for row in rows):
+            return {}
+        kept = [row[:d].ljust(d, "1") for row in rows[:m]]
+        said = f"fitted to {m} agents and {d} features, new cells seen" if rows else ""
+        return {"mask": (tuple(kept + ["1" * d] * (m - len(kept))), said)}

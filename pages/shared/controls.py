@@ -3,66 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, assert_never
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import numpy as np
 import streamlit as st
 
-from collab_core.world.scenario import FIELDS, LIMITED_BY, Field, Scenario
+from collab_core.world import catalogue
+from collab_core.world.fields import Field
+from collab_core.world.scenario import Scenario
 
 from . import state
 from .figure import shown
 
-#: Names for people.
-WORDS = {
-    "spiked": "Spiked (the paper's)",
-    "isotropic": "Isotropic",
-    "geometric": "Geometric decay",
-    "power_law": "Power law",
-    "ar1": "Neighbours alike (AR 1)",
-    "equicorrelated": "All alike (equicorrelated)",
-    "factor": "Common causes (factors)",
-    "block": "Groups (blocks)",
-    "eigenvalues": "My eigenvalues",
-    "matrix": "My matrix",
-    "subsets": "Random subsets (the paper's)",
-    "independent": "Each with probability p",
-    "tiers": "Nested tiers",
-    "blocks": "Overlapping blocks",
-    "hub": "One sees all, others little",
-    "mask": "Drawn by hand",
-    "equal": "The same for all",
-    "rising": "More from agent to agent",
-    "wide": "More for those who see more",
-    "narrow": "More for those who see less",
-    "normal": "Standard normal",
-    "unit": "Unit length, random direction",
-    "sparse": "Sparse",
-    "strongest": "Along the strongest direction",
-    "weakest": "Along the weakest direction",
-    "values": "My numbers",
-}
-
-GROUPS = {
-    "Features": ("spectrum", "d", "spikes", "spike_factor", "condition", "exponent", "correlation",
-                 "groups", "eigenvalues", "matrix"),
-    "Agents": ("missing", "m", "rich", "rich_size", "size", "p", "tiers"),
-    "Data": ("n", "allocation", "ratio", "sigma"),
-    "Truth": ("theta", "theta_scale", "nonzero", "values"),
-}  # fmt: skip
-
-#: Numbers that span decades: a slider over round values.
-LOG_SCALES = {
-    "n": [10**e * k for e in range(7) for k in (1, 2, 5)] + [10**7],
-    "sigma": [round(10.0**e * k, 2) for e in (-2, -1, 0, 1) for k in (1, 2, 5)] + [100.0],
-    "spike_factor": [1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0],
-    "ratio": [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
-    "condition": [10.0**e * k for e in range(6) for k in (1, 2, 5)] + [1e6],
-    "theta_scale": [0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
-}
-
-STEP = {"correlation": 0.01, "p": 0.01, "exponent": 0.1}
+#: Whole numbers with more values than a slider can tell apart are typed in.
+MOST_STEPS = 1000
 
 
 def sidebar(*, world: bool = True) -> None:
@@ -73,11 +28,11 @@ def sidebar(*, world: bool = True) -> None:
             with st.popover("Share this screen", width="stretch"):
                 _share()
             return
-        for title, names in GROUPS.items():
-            st.caption(f"**{title}**")
-            for name in names:
-                if name in active:
-                    control(name)
+        for group in catalogue.GROUPS:
+            st.caption(f"**{group.title}**")
+            for field in group.fields:
+                if field.name in active:
+                    control(field.name)
         control("seed")
         with st.container(horizontal=True):
             st.button("New seed", on_click=_new_seed, help="Draw another world of this kind.")
@@ -96,55 +51,72 @@ def above(names: Iterable[str]) -> None:
 
 
 def control(name: str) -> None:
-    """Draw the control of one field."""
-    field, world = FIELDS[name], state.scenario()
-    key, value = f"control-{name}", getattr(world, name)
+    """Draw the control of one field; a mask has none, because it is drawn on the Playground."""
+    field, world = catalogue.fields()[name], state.scenario()
     shared: dict[str, Any] = {
-        "key": key,
+        "key": f"control-{name}",
         "help": field.help or None,
         "on_change": _changed,
         "args": (name,),
     }
-    if name in LOG_SCALES:
-        state.hold(key, value)
-        scale = sorted({*LOG_SCALES[name], value})
-        st.select_slider(field.label, scale, value, format_func=_plain, **shared)
-    elif field.kind == "choice":
-        state.hold(key, value)
-        st.selectbox(
-            field.label, field.choices, field.choices.index(value),
-            format_func=lambda word: WORDS[word], **shared,
-        )  # fmt: skip
-    elif field.kind in ("numbers", "matrix"):
-        text = _as_text(field, value)
-        state.hold(key, text)
-        draw = st.text_area if field.kind == "matrix" else st.text_input
-        draw(field.label, text, **shared)
-    elif name == "seed":
-        state.hold(key, value)
-        st.number_input(field.label, int(field.low), int(field.high), value, step=1, **shared)
-    else:
-        _slider(name, field, world, shared)
+    match field.kind:
+        case "choice":
+            _select(field, getattr(world, name), shared)
+        case "numbers" | "matrix":
+            _typed(field, getattr(world, name), shared)
+        case "whole" | "number":
+            _number(field, world, shared)
+        case "mask":
+            pass
+        case unknown:
+            assert_never(unknown)
 
 
-def _slider(name: str, field: Field, world: Scenario, shared: dict[str, Any]) -> None:
+def _select(field: Field, value: str, shared: dict[str, Any]) -> None:
+    """A choice by name, with a line about the class that is chosen."""
+    registry = field.registry
+    if registry is None:
+        raise ValueError(f"{field.name} has nothing to choose from")
+    state.hold(shared["key"], value)
+    about = f"{field.help} {registry.get(value).label}: {registry.get(value).help}"
+    st.selectbox(
+        field.label, field.choices, field.choices.index(value),
+        format_func=lambda key: registry.get(key).label, **shared | {"help": about},
+    )  # fmt: skip
+
+
+def _typed(field: Field, value: tuple[Any, ...], shared: dict[str, Any]) -> None:
+    text = _as_text(field, value)
+    state.hold(shared["key"], text)
+    draw = st.text_area if field.kind == "matrix" else st.text_input
+    draw(field.label, text, **shared)
+
+
+def _number(field: Field, world: Scenario, shared: dict[str, Any]) -> None:
+    """A slider, over round values where the field has some; a box where it would be too fine."""
     kind = int if field.kind == "whole" else float
-    low, high = kind(field.low), kind(_highest(name, field, world))
+    low, high = kind(field.low), kind(_highest(field, world))
     if high <= low:
         return
-    value = kind(getattr(world, name))
+    value = kind(getattr(world, field.name))
     state.hold(shared["key"], value)
-    st.slider(field.label, low, high, value, STEP.get(name, 1), **shared)
+    if field.scale:
+        scale = sorted({*(kind(step) for step in field.scale if low <= step <= high), value})
+        st.select_slider(field.label, scale, value, format_func=_plain, **shared)
+    elif field.kind == "whole" and high - low > MOST_STEPS:
+        st.number_input(field.label, low, high, value, step=1, **shared)
+    else:
+        step = kind(field.step) or (1 if field.kind == "whole" else (high - low) / 100)
+        st.slider(field.label, low, high, value, step, **shared)
 
 
-def _highest(name: str, field: Field, world: Scenario) -> float:
+def _highest(field: Field, world: Scenario) -> float:
     """The field's limit, or the number of features or agents where that is less."""
-    limit = LIMITED_BY.get(name)
-    return field.high if limit is None else min(field.high, getattr(world, limit))
+    return min(field.high, getattr(world, field.limited_by)) if field.limited_by else field.high
 
 
 def _changed(name: str) -> None:
-    value, field = st.session_state[f"control-{name}"], FIELDS[name]
+    value, field = st.session_state[f"control-{name}"], catalogue.fields()[name]
     if field.kind not in ("numbers", "matrix"):
         state.change(**{name: value})
         return
@@ -171,8 +143,9 @@ def _share() -> None:
     figure = st.selectbox(
         "Figure", ["all", *shown()], format_func=lambda key: shown().get(key, "All")
     )
-    names = [name for name in state.scenario().active if name != "mask"]
-    picked = st.multiselect("Controls", names, format_func=lambda name: FIELDS[name].label)
+    fields = catalogue.fields()
+    names = [name for name in state.scenario().active if fields[name].kind != "mask"]
+    picked = st.multiselect("Controls", names, format_func=lambda name: fields[name].label)
     extra = {"controls": ",".join(picked) or "none"}
     if figure != "all":
         extra["figure"] = figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pandas as pd
@@ -91,11 +90,5 @@ def show(
 
 def scenario_code(scenario: Scenario) -> str:
     """Python that makes this world, its defaults left out."""
-    usual = Scenario()
-    given = [
-        f"{field.name}={getattr(scenario, field.name)!r}"
-        for field in fields(scenario)
-        if field.name in scenario.active
-        and getattr(scenario, field.name) != getattr(usual, field.name)
-    ]
+    given = [f"{name}={value!r}" for name, value in scenario.choices.items()]
     return f"import collab_core as cc\n\nscenario = cc.Scenario({', '.join(given)})\n"

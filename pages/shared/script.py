@@ -351,6 +351,8 @@ def _written(value: Any, name_of: Callable[[object], str | None]) -> str:
         case dict():
             pairs = (f"{_written(k, name_of)}: {_written(v, name_of)}" for k, v in value.items())
             return f"{{{', '.join(pairs)}}}"
+        case Scenario():
+            return f"{_path(Scenario)}({', '.join(_parts(value, name_of))})"
         case _ if is_dataclass(value) and not isinstance(value, type):
             return f"{_path(type(value))}({', '.join(_parts(value, name_of))})"
         case _ if callable(value):
@@ -359,19 +361,18 @@ def _written(value: Any, name_of: Callable[[object], str | None]) -> str:
 
 
 def _made(name: str, value: Any, name_of: Callable[[object], str | None]) -> str:
-    """The line that makes a dataclass of the library."""
+    """The line that makes a scenario or a dataclass of the library."""
     return _assigned(name, _path(type(value)), _parts(value, name_of))
 
 
 def _parts(value: Any, name_of: Callable[[object], str | None]) -> list[str]:
-    """Fields of a dataclass of the library; those at their default are left out."""
-    active = value.active if isinstance(value, Scenario) else None
+    """Choices of a scenario or fields of a dataclass; those at their default are left out."""
+    if isinstance(value, Scenario):
+        return [f"{name}={_written(given, name_of)}" for name, given in value.choices.items()]
     return [
         f"{field.name}={_written(getattr(value, field.name), name_of)}"
         for field in fields(value)
-        if field.init
-        and (active is None or field.name in active)
-        and not _is_default(getattr(value, field.name), field.default)
+        if field.init and not _is_default(getattr(value, field.name), field.default)
     ]
 
 

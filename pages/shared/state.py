@@ -13,7 +13,8 @@ from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
-from collab_core.world.scenario import FIELDS, Scenario
+from collab_core.world import catalogue
+from collab_core.world.scenario import Scenario
 
 T = TypeVar("T")
 
@@ -171,16 +172,17 @@ def read_url() -> None:
         # Moving between pages clears the URL; the session remembers.
         return
     st.session_state["sent"] = given
-    world = {name: text for name, text in given.items() if name in FIELDS}
+    fields = catalogue.fields()
+    world = {name: text for name, text in given.items() if name in fields}
     if first or world:
         found, said = Scenario.from_query(world)
         st.session_state["scenario"], st.session_state["notices"] = found, said
-    if first or set(given) - set(FIELDS):
+    if first or set(given) - set(fields):
         found_lesson, said = _lesson_of(given)
         st.session_state["lesson"] = found_lesson
         st.session_state["notices"] = [*notices(), *said]
     # Every page writes all its choices that are not at their default: the others are.
-    own = set(given) - set(FIELDS) - set(_LESSON_NAMES)
+    own = set(given) - set(fields) - set(_LESSON_NAMES)
     st.session_state["linked"] = {name: given[name][:500] for name in own}
 
 
@@ -222,7 +224,9 @@ def _lesson_of(given: dict[str, str]) -> tuple[Lesson, list[str]]:
     controls = None
     if "controls" in given:
         named = [name for name in given["controls"].split(",") if name not in ("", "none")]
-        controls = tuple(name for name in named if name in FIELDS and name != "mask")
+        fields = catalogue.fields()
+        drawn = [name for name in named if name in fields and fields[name].kind != "mask"]
+        controls = tuple(drawn)
         unknown = [name for name in named if name not in controls]
         if unknown:
             said.append(f"Controls: there is none called {', '.join(unknown)[:60]}.")

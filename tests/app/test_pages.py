@@ -1,14 +1,13 @@
 """Every page with AppTest: no exception, finished figures, nothing that is not a number."""
 
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core.world.scenario import ALLOCATIONS, FIELDS, MISSINGNESS, SPECTRA, THETAS
+from collab_core.world.catalogue import fields
 from pages.shared import run, state
 
 from .apps import (
@@ -53,7 +52,7 @@ def test_extremes_of_every_field():
     small = {"d": "3", "m": "2"}
     large = {"d": "60", "m": "100"}
     app = open_page("pages/playground.py")
-    for name, field in FIELDS.items():
+    for name, field in fields().items():
         if field.kind not in ("whole", "number"):
             continue
         for base in (small, large):
@@ -83,9 +82,11 @@ def random_scenario(rng) -> cc.Scenario:
     mask = rng.random((m, d)) < 0.5
     values = {
         "d": d, "m": m, "n": int(10 ** rng.uniform(0, 6)), "sigma": float(10 ** rng.uniform(-2, 2)),
-        "seed": int(rng.integers(1000)), "spectrum": str(rng.choice(SPECTRA)),
-        "missing": str(rng.choice(MISSINGNESS)), "theta": str(rng.choice(THETAS)),
-        "allocation": str(rng.choice(ALLOCATIONS)), "ratio": float(10 ** rng.uniform(0, 2)),
+        "seed": int(rng.integers(1000)), "spectrum": str(rng.choice(fields()["spectrum"].choices)),
+        "missing": str(rng.choice(fields()["missing"].choices)),
+        "theta": str(rng.choice(fields()["theta"].choices)),
+        "allocation": str(rng.choice(fields()["allocation"].choices)),
+        "ratio": float(10 ** rng.uniform(0, 2)),
         "correlation": float(rng.uniform(0, 0.99)), "condition": float(10 ** rng.uniform(0, 6)),
         "p": float(rng.uniform(0, 0.95)), "size": int(rng.integers(0, d + 1)),
         "rich": int(rng.integers(0, m + 1)), "rich_size": int(rng.integers(0, d + 1)),
@@ -290,7 +291,7 @@ def test_the_run_panel_simulates_and_forgets_when_the_world_changes():
     specs = assert_sound(app, least=6)
     titles = [spec["layout"]["title"]["text"] for spec in specs]
     assert "Theory, and 400 simulated trials at n = 100" in titles
-    app.session_state["scenario"] = replace(small, n=200)
+    app.session_state["scenario"] = small.replace(n=200)
     app.run()
     assert any(b.key == "start-playground" for b in app.button)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core.world.scenario import FIELDS
+from collab_core.world.catalogue import fields
 
 from . import pins
 
@@ -27,7 +27,7 @@ def test_the_numbers_are_the_recorded_ones(case):
 def test_every_choice_of_a_world_occurs():
     worlds = [cc.Scenario.from_query(pins.links(link)[0])[0] for link in pins.WORLDS.values()]
     for name in ("spectrum", "missing", "theta", "allocation"):
-        assert {getattr(world, name) for world in worlds} == set(FIELDS[name].choices)
+        assert {getattr(world, name) for world in worlds} == set(fields()[name].choices)
 
 
 def test_a_changed_number_is_told():

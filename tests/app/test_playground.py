@@ -1,11 +1,9 @@
 """The Playground's parts without a browser, and what its links show."""
 
-from dataclasses import replace
-
 import numpy as np
 
 import collab_core as cc
-from collab_core.world.scenario import MOST_AGENTS
+from collab_core.world.fields import MOST_AGENTS
 from pages import playground
 from pages.parts.playground.unseen import with_what_is_missing
 
@@ -28,7 +26,7 @@ def test_a_new_agent_sees_what_is_missing_and_a_neighbour():
 
 
 def test_where_agents_are_as_many_as_can_be_the_last_one_sees_more():
-    full = replace(HALF_SEEN, m=MOST_AGENTS, mask=("0010",) * MOST_AGENTS)
+    full = HALF_SEEN.replace(m=MOST_AGENTS, mask=("0010",) * MOST_AGENTS)
     mask = with_what_is_missing(full)
     assert mask.shape == (MOST_AGENTS, 4)
     np.testing.assert_array_equal(mask[-1], [True, True, True, True])

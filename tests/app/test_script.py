@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -65,7 +64,7 @@ def test_every_world_reads_back(preset):
 
 
 def test_fields_that_do_not_count_are_left_out():
-    assert "condition" not in Script.of(replace(SMALL, condition=77.0)).text
+    assert "condition" not in Script.of(SMALL.replace(condition=77.0)).text
 
 
 def test_reading_and_picking():
@@ -222,7 +221,7 @@ def test_what_cannot_be_written_is_refused():
     with pytest.raises(ValueError, match="is no public name of collab_core"):
         script.run("frame", lambda: 1)
     with pytest.raises(ValueError, match="Scenario of problem has no name yet"):
-        script.run("problem", replace(SMALL, d=5).problem)
+        script.run("problem", SMALL.replace(d=5).problem)
     with pytest.raises(ValueError, match="has no name in this script yet"):
         script.read("frame", object(), "frame")
     with pytest.raises(ValueError, match="has no name in this script yet"):
@@ -270,7 +269,7 @@ def counted(monkeypatch):
 
 def test_the_same_lines_run_once(counted):
     worth, calls = counted
-    scenario = replace(SMALL, seed=4711)
+    scenario = SMALL.replace(seed=4711)
     frames = []
     for _ in range(2):
         script = Script("a file")
@@ -286,7 +285,7 @@ def test_the_same_lines_run_once(counted):
 
 
 def test_what_follows_from_a_part_is_not_kept():
-    script, problem = with_problem(replace(SMALL, seed=4712))
+    script, problem = with_problem(SMALL.replace(seed=4712))
     call = script.plan("paths", cc.simulate.sample_paths, problem, [20], 6, ["collab"])
     whole = call()
     part = {

@@ -1,6 +1,5 @@
 """Start's parts without a browser: every step of the story, at every position of the slider."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +18,7 @@ from .apps import ROOT, run_snippet
 @pytest.mark.parametrize("sees", range(1, state.MOST_SEEN + 1))
 @pytest.mark.parametrize("number", range(state.STEPS))
 def test_a_step_prints_the_lines_of_its_figure(number, sees):
-    world = replace(start.WORLD, size=sees)
+    world = start.WORLD.replace(size=sees)
     script = Script.of(world)
     problem = script.run("problem", world.problem)
     step = STEPS[number](world, problem, script.branch())

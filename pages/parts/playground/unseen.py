@@ -7,7 +7,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core.words import playground as say
-from collab_core.world.scenario import MOST_AGENTS
+from collab_core.world.fields import MOST_AGENTS
 from pages.shared import state
 from pages.shared.say import error_box
 from pages.shared.script import Script
