@@ -109,7 +109,7 @@ def every_figure():
         "ratio": figures.ratio_against_p(ratios, here=0.3, draws=draws, **at, **title),
         "ratio sampled": figures.ratio_against_p(banded, **at, **title),
         "map": figures.threshold_map(cells, "ratio", "ratio", here=(5.0, 0.5), **title),
-        "chain": figures.chain(cc.bounds.chain_ratios(problem), **title),
+        "chain": figures.chain(cc.bounds.chain(problem), **title),
         "loss": figures.loss_along([-1, 0, 1, 2], [1.5, 1, 1.5, 3], here=1.0, **title),
         "covariance": figures.covariance_heatmap(problem.covariance, **title),
         "spectrum": figures.spectrum([3.0, 1.0, 0.1], **title),

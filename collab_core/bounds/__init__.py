@@ -21,29 +21,45 @@ from .covariances import (
     strong,
     weighted,
 )
-from .limits import Corollary, PatternSums, RatioCurve, corollary, finite_ratios
+from .directions import DIRECTIONS, chain, direction_rows, gap, quadratic_form
+from .limits import (
+    Corollary,
+    PatternSums,
+    RatioCurve,
+    corollary,
+    finite_draws,
+    finite_ratios,
+    missingness_grid,
+)
 
 __all__ = [
+    "DIRECTIONS",
     "Corollary",
     "NaiveLimit",
     "PatternSums",
     "RatioCurve",
+    "chain",
     "chain_ratios",
     "communication",
     "corollary",
+    "direction_rows",
     "error",
     "exact",
+    "finite_draws",
     "finite_ratios",
+    "gap",
     "gauss",
     "imputation",
     "local",
     "local_errors",
     "local_ols",
     "local_ols_error",
+    "missingness_grid",
     "naive_collab",
     "optimal",
     "optimized_naive_collab",
     "pooled_moments",
+    "quadratic_form",
     "strong",
     "weighted",
 ]

@@ -15,9 +15,11 @@ once (`PatternSums`) and every p after that is a sum of d + 1 small matrices.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -416,3 +418,63 @@ def _random_patterns(d: int, k: int, rounds: int, rng: np.random.Generator) -> I
     shuffled = np.argsort(rng.random((rounds, d)), axis=1)
     windows = (np.arange(d)[:, None] + np.arange(k)) % d
     return shuffled[:, windows].reshape(rounds * d, k)
+
+
+def missingness_grid(sums: PatternSums, points: int = 60) -> Array:
+    """Values of p to look at, evenly on a log scale from below p* (at most 1%) to 0.95."""
+    lowest = min(max(sums.p_star / 3, 1e-8), 1e-2)
+    return np.asarray(np.geomspace(lowest, 0.95, whole("points", points, low=2)).round(12))
+
+
+def finite_draws(
+    sums: PatternSums,
+    ps: ArrayLike,
+    agents: int,
+    *,
+    transform: ArrayLike | None = None,
+    places: int = 9,
+    draws: int = 6,
+    seed: int = 0,
+    progress: Callable[[float, pd.DataFrame], None] | None = None,
+    cancel: Event | None = None,
+) -> pd.DataFrame:
+    """`finite_ratios` at some of many p, to be seen beside `PatternSums.curve`.
+
+    Parameters
+    ----------
+    sums : PatternSums
+        Of the world.
+    ps : array, shape (c,)
+    agents : int
+        How many there are; with none there are no draws.
+    transform : array, shape (k, d), optional
+        As in `PatternSums.curve`.
+    places : int
+        How many of the p are looked at, evenly from the first to the last.
+    draws : int
+        At each of them.
+    progress : callable, optional
+        Told the fraction done and the rows so far, the first time before there are any.
+    cancel : Event, optional
+        When set, the rows so far are returned.
+
+    Returns
+    -------
+    DataFrame
+        ``p``, ``low`` and ``high``, a row a draw.
+    """
+    grid = finite_array("ps", ps, ndim=1)
+    chosen = grid[np.linspace(0, grid.size - 1, whole("places", places, low=1)).astype(int)]
+    report = progress or (lambda fraction, rows: None)
+    found = pd.DataFrame({"p": [], "low": [], "high": []})
+    report(0.0, found)
+    for done, p in enumerate(chosen if whole("agents", agents, low=0) else [], start=1):
+        if cancel is not None and cancel.is_set():
+            break
+        ratios = finite_ratios(
+            sums.covariance, sums.theta, sums.noise, float(p), agents, draws, seed, transform
+        )
+        drawn = pd.DataFrame({"p": p, "low": ratios[:, 0], "high": ratios[:, 1]})
+        found = pd.concat([found, drawn], ignore_index=True)
+        report(done / chosen.size, found)
+    return found

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from .style import PALETTE, Trace, faint, figure, log_axis
 
@@ -205,9 +204,9 @@ def threshold_map(
     )
 
 
-def chain(ratios: ArrayLike, *, title: str, height: int = 400) -> go.Figure:
-    """Draw the chain C_gauss >= (sum Sigma/s_i)^-1 >= C_strong as bars (`bounds.chain_ratios`)."""
-    gauss, middle, strong = np.asarray(ratios, dtype=float)
+def chain(frame: pd.DataFrame, *, title: str, height: int = 400) -> go.Figure:
+    """Draw the chain C_gauss >= (sum Sigma/s_i)^-1 >= C_strong as bars (`bounds.chain`)."""
+    gauss, middle, strong = (frame[key].to_numpy() for key in ("gauss", "middle", "strong"))
     directions = np.arange(1, gauss.size + 1)
     parts = (
         (gauss, "C_gauss", PALETTE["collab"].colour),

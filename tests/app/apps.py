@@ -104,22 +104,11 @@ def csv_frames(monkeypatch) -> dict[str, pd.DataFrame]:
     return frames
 
 
-def compare(key: str, frame: pd.DataFrame, found) -> None:
-    """Numbers of a figure against those of its snippet, whatever shape the snippet prints."""
-    if isinstance(found, dict):
-        found = list(found.values())
-    if isinstance(found, pd.DataFrame):
-        numbers = frame.select_dtypes("number").columns
-        for name in numbers:
-            given, again = (table[name].astype(float) for table in (frame, found))
-            np.testing.assert_allclose(given, again, rtol=1e-9, err_msg=key)
-        return
-    expected = {
-        "chain": lambda: frame.to_numpy(),
-    }[key]()
-    np.testing.assert_allclose(
-        np.asarray(found, float).ravel(), np.asarray(expected, float).ravel(), rtol=1e-9
-    )
+def compare(key: str, frame: pd.DataFrame, found: pd.DataFrame) -> None:
+    """Numbers of a figure against those that its snippet prints."""
+    for name in frame.select_dtypes("number").columns:
+        given, again = (table[name].astype(float) for table in (frame, found))
+        np.testing.assert_allclose(given, again, rtol=1e-9, err_msg=key)
 
 
 def wait_for(app: AppTest, done, seconds: float = 30) -> None:

@@ -5,6 +5,8 @@ import pytest
 
 import collab_core as cc
 from collab_core.bounds import PatternSums
+from pages import lower_bounds as the_page
+from pages.parts.lower_bounds import direction
 
 from .apps import (
     ODD_WORLDS,
@@ -122,3 +124,15 @@ def test_an_agent_that_sees_nothing_gets_a_sentence():
     app = open_page(PAGE, ODD_WORLDS["some see nothing"] | {"of": "agent", "agent": "2"})
     assert any("agent 3 sees nothing" in error.value for error in app.error)
     assert not app.exception
+
+
+def test_the_page_and_its_parts_can_be_imported():
+    assert set(the_page.SHOW) == set(the_page.PARTS)
+    assert set(direction.DIRECTIONS) == set(cc.bounds.DIRECTIONS)
+
+
+def test_the_corollary_does_not_see_who_sees_what():
+    """A slider of the views leaves the corollary's sums as they are, and kept."""
+    for change in ({"p": 0.6}, {"m": 20}, {"n": 7}, {"missing": "hub"}):
+        other = SMALL.nearest(**change)[0]
+        assert direction.without_agents(other) == direction.without_agents(SMALL)

@@ -52,8 +52,9 @@ def draw_plane(script: Script, view: View, keys: list[str], sample: Sample) -> N
     shown = script.run("shown", cc.ellipses.only, view.found, keys)
     pairs = cc.ellipses.comparisons(shown, plane)
     say.words(words.nesting(pairs, list(shown)))
-    given = () if points is None else (points,)
-    frame = script.run("frame", cc.ellipses.picture, shown, plane, view.truth, n, level, *given)
+    frame = script.run(
+        "frame", cc.ellipses.picture, shown, plane, view.truth, n, level, estimates=points
+    )
     figure.show(
         figures.ellipses(frame, plane.names, title=view.title, height=450),
         script,
