@@ -57,8 +57,9 @@ def every_figure():
     levels = {"collab": unlabelled.gaussian, "collab_oracle": unlabelled.optimal}
     return {
         "held out": figures.held_out_errors(study.results, **title),
-        "named views": figures.view_matrix(
-            study.seen.to_numpy(), (study.agents, list(study.seen.columns)), **title
+        "named views": figures.who_sees_what(study.seen, study.rows, **title),
+        "table coefficients": figures.model_coefficients(
+            study.coefficients(0), "progression", **title
         ),
         "residuals": figures.residuals(left, **title),
         "quantiles": figures.normal_quantiles(left["residual"].to_numpy(), **title),

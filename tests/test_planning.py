@@ -4,6 +4,7 @@ from itertools import permutations
 from threading import Event
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose
@@ -296,3 +297,35 @@ def test_the_largest_world_is_planned():
     problem = cc.Scenario(d=60, m=100, rich_size=40, size=30).problem()
     assert planning.who_helps_whom(problem, 100).shape == (100, 100)
     assert planning.shapley(problem, 100, orders=4).values.shape == (100,)
+
+
+def test_names_stand_beside_numbers():
+    frame = pd.DataFrame({"agent": [2, 0, 1], "feature": [1, 0, 3], "gain": [0.1, 0.2, 0.3]})
+    usual = planning.with_names(frame)
+    assert list(usual["agent_name"]) == ["agent 2", "", "agent 1"]
+    assert list(usual["feature_name"]) == ["x1", "", "x3"]
+    named = planning.with_names(frame, ["Ohio", "Iowa"], ["Age", "Sex", "Job"])
+    assert list(named["agent_name"]) == ["Iowa", "", "Ohio"]
+    assert list(named["feature_name"]) == ["Age", "", "Job"]
+    assert "feature_name" not in planning.with_names(frame[["agent", "gain"]])
+    assert list(frame.columns) == ["agent", "feature", "gain"]
+
+
+def test_rises_are_a_table_with_a_column_for_each_who_leaves():
+    matrix = np.array([[0.5, 0.1], [0.2, 0.3]])
+    frame = planning.rises_by_agent(matrix, ["Ohio", "Iowa"])
+    assert list(frame["agent"]) == ["Ohio", "Iowa"]
+    np.testing.assert_array_equal(frame[["without Ohio", "without Iowa"]], matrix)
+    assert list(planning.rises_by_agent(matrix).columns) == [
+        "agent", "without agent 1", "without agent 2"
+    ]  # fmt: skip
+
+
+def test_equal_shares_and_the_usual_error_alone():
+    problem = cc.Scenario(d=6, m=5, missing="hub", size=3, allocation="narrow", seed=5).problem()
+    equal = planning.equal_shares(problem)
+    assert (equal.shares == 1).all()
+    assert (problem.shares != 1).any()
+    np.testing.assert_array_equal(equal.unexplained, problem.unexplained)
+    alone = equal.unexplained * equal.sizes / 40
+    assert planning.usual_error(equal, 40) == pytest.approx(np.median(alone))

@@ -153,7 +153,9 @@ def normal_quantiles(values: np.ndarray, *, title: str, height: int = 340) -> go
     )
 
 
-def who_sees_what(seen: pd.DataFrame, rows: ArrayLike, *, height: int) -> go.Figure:
+def who_sees_what(
+    seen: pd.DataFrame, rows: ArrayLike, *, title: str, height: int = 400
+) -> go.Figure:
     """Draw which agent has which column (`tabular.TableStudy.seen`), its rows in brackets."""
     counts = np.asarray(rows, dtype=int).tolist()
     agents = [f"{agent} ({n:,})" for agent, n in zip(seen.index, counts, strict=True)]
@@ -161,7 +163,7 @@ def who_sees_what(seen: pd.DataFrame, rows: ArrayLike, *, height: int) -> go.Fig
         seen.to_numpy(),
         (agents, [str(name) for name in seen.columns]),
         height=height,
-        title="Who sees what (rows in brackets)",
+        title=title,
     )
 
 

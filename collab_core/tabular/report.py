@@ -60,7 +60,12 @@ def html(study: TableStudy, code: str = "") -> str:
         figures.held_out_errors(
             study.results, order=order, title="Held-out error, best gain first"
         ),
-        figures.who_sees_what(study.seen, study.rows, height=max(260, 90 + 26 * len(study.agents))),
+        figures.who_sees_what(
+            study.seen,
+            study.rows,
+            title=words.VIEWS_TITLE,
+            height=max(260, 90 + 26 * len(study.agents)),
+        ),
     ]
     for figure in drawn:
         # The dashboard's theme makes room for what is written on the axes; a page has none.

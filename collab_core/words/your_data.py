@@ -19,6 +19,8 @@ LIMITS = (
     "session only, sent nowhere."
 )
 
+VIEWS_TITLE = "Who sees what (rows in brackets)"
+
 
 def columns(table: Table) -> str:
     """How large a table is, and what is listed of it."""

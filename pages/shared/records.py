@@ -10,7 +10,7 @@ from collab_core.census import CensusSums, People
 
 from . import state
 from .script import Script
-from .subject import BUILT_IN, DATA, built_in
+from .subject import built_in, built_in_script
 
 _PEOPLE, _TAKEN, _PATHS = "census-people", "census-taken", "census-paths"
 
@@ -37,9 +37,7 @@ def script() -> tuple[Script, CensusSums]:
     """Lines that begin with the data of this session, as ``sums`` (and ``people``, if loaded)."""
     found = people()
     if found is None:
-        begun = Script()
-        path = BUILT_IN.relative_to(DATA.parent).as_posix()
-        return begun, begun.given("sums", built_in(), f"sums = cc.census.CensusSums.load({path!r})")
+        return built_in_script()
     # Files are only named in the lines: two uploads have the same name.
     begun = Script(found.sums.digest)
     paths = st.session_state.get(_PATHS) or ["the files you uploaded"]

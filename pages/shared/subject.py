@@ -28,8 +28,6 @@ TABLE = "table-subject"
 
 DATA = Path(__file__).parents[2] / "data"
 BUILT_IN = DATA / "acs2024_moments.npz"
-#: The same in the lines that people run, in the repository's folder.
-OPENED = BUILT_IN.relative_to(DATA.parent).as_posix()
 SOURCE = "ACS 2024 1-Year, sums over 1,072,864 workers of 49 states"
 #: States that the census begins with, in the order of the paper's pattern.
 USUAL = ("NY", "PA", "OH", "FL", "IL")
@@ -140,6 +138,13 @@ def built_in() -> CensusSums:
     return CensusSums.load(BUILT_IN, SOURCE)
 
 
+def built_in_script() -> tuple[Script, CensusSums]:
+    """Lines that begin with these sums, as ``sums``; they run in the repository's folder."""
+    script, path = Script(), BUILT_IN.relative_to(DATA.parent).as_posix()
+    line = f"sums = cc.census.CensusSums.load({path!r})"
+    return script, script.given("sums", built_in(), line)
+
+
 def of_census() -> Subject | None:
     """Real states, the paper's pattern of questions."""
     sums = built_in()
@@ -173,8 +178,7 @@ def of_census() -> Subject | None:
 
 
 def _study(states: tuple[str, ...]) -> tuple[Script, Study]:
-    script, sums = Script(), built_in()
-    script.given("sums", sums, f"sums = cc.census.CensusSums.load({OPENED!r})")
+    script, sums = built_in_script()
     asked = census.paper_views(states, sums.questions)
     choice = Choice(states, tuple(asked[s] for s in states), states[-1])
     return script, script.run("study", Study, sums, script.write("choice", choice))

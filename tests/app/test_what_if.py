@@ -6,8 +6,9 @@ from streamlit.testing.v1 import AppTest
 
 import collab_core as cc
 from collab_core.answers import planning
+from pages.parts.what_if import robust, samples
 from pages.shared.script import Script
-from pages.shared.subject import Subject
+from pages.shared.subject import Subject, of_scenario
 
 from .apps import (
     ODD_WORLDS,
@@ -322,3 +323,39 @@ def test_a_bad_link_is_put_right():
     app = open_page(PAGE, {"world": "census", "states": "XX", "people": "3"})
     assert "Put right" in app.info[0].value
     assert_sound(app, least=2)
+
+
+# Without a browser -------------------------------------------------------------------------------
+
+
+def test_every_part_can_be_imported():
+    from pages import what_if
+
+    assert list(what_if.PARTS) == list(what_if.DRAWN)
+
+
+def test_errors_to_wish_for():
+    found = samples.wishes(0.1, "")
+    assert found == sorted(found, reverse=True)
+    assert 0.2 in found
+    assert 0.37 in samples.wishes(0.1, "0.37")
+    for own in ("nothing", "-1", "inf", "1e9"):
+        assert samples.wishes(0.1, own) == found
+
+
+def test_whom_an_agent_would_miss_most():
+    asked, problem = of_scenario(SMALL), SMALL.problem()
+    rises = planning.who_helps_whom(problem, SMALL.n)
+    np.fill_diagonal(rises, 0)
+    assert robust.most_missed(asked, 1) == rises[1].argmax()
+    assert robust.most_missed(asked, "everybody") == rises.sum(axis=0).argmax()
+
+
+def test_a_subject_is_lines_that_run():
+    asked = of_scenario(SMALL)
+    namespace: dict = {}
+    exec(asked.script.text, namespace)
+    np.testing.assert_array_equal(namespace["problem"].covariance, asked.problem.covariance)
+    assert asked.agent_names is None
+    assert table().agent_names == ["Clinic A", "Clinic B"]
+    assert table().measure_names == ["Age", "Smokes"]

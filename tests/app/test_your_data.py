@@ -8,6 +8,8 @@ import pytest
 
 from collab_core import tabular
 from collab_core.words import your_data as texts
+from pages.parts.your_data.study import world_of
+from pages.parts.your_data.table import Opened
 from pages.shared.say import JOINER, bare, literal
 
 from ..test_tabular import REFUSED, world
@@ -329,3 +331,51 @@ def test_what_is_taken_away(monkeypatch):
     namespace: dict = {}
     exec(app.code[0].value, namespace)
     assert namespace["study"].agents == tuple(dict.fromkeys(table["agent"]))
+
+
+# Without a browser -------------------------------------------------------------------------------
+
+
+def test_every_part_can_be_imported():
+    from pages import your_data
+
+    assert list(your_data.PARTS) == list(your_data.DRAWN)
+
+
+def opened_as(name: str, frame: pd.DataFrame, digest: str):
+    table = tabular.Table.open([tabular.Source(name, csv(frame))])
+    return Opened(table, (name,), digest)
+
+
+def test_two_files_of_one_name_are_two_tables():
+    frame, *_ = world()
+    first, second = (opened_as("mine.csv", frame, digest).script() for digest in "ab")
+    assert first.lines == second.lines
+    assert "cc.tabular.Table.open(['mine.csv'])" in first.lines
+    keys = {script.plan("frame", tabular.columns_of, script.last).key for script in (first, second)}
+    assert len(keys) == 2
+
+
+def test_a_table_is_a_world_or_says_why_not():
+    frame, *_ = world()
+    for part, is_world in ((frame, True), (frame[frame["site"].isin(["s0", "s1"])], False)):
+        opened = opened_as("mine.csv", part, f"digest {is_world}")
+        study = tabular.TableStudy.of(opened.table, tabular.usual_choice(opened.table))
+        script = opened.script()
+        script.given("study", study, "study = ...")
+        found = world_of(study, script)
+        if is_world:
+            assert found.problem.agents == len(study.agents)
+            assert found.script.lines.endswith("problem = study.problem()\n")
+            assert found.is_real
+        else:
+            assert "no agent has both" in found
+
+
+def test_nothing_of_an_upload_is_kept_for_others():
+    frame, *_ = world()
+    app = own(("mine.csv", csv(frame)), part="models")
+    held = app.session_state["script-values"]
+    assert any("study.coefficients(0)" in key for key in held)
+    app = open_page(PAGE, {"part": "models"})
+    assert "script-values" not in app.session_state

@@ -51,7 +51,7 @@ def show_views(study: TableStudy, script: Script, height: int) -> None:
     mine = script.branch()
     mine.run("frame", tabular.who_sees_what, study)
     show(
-        figures.who_sees_what(study.seen, study.rows, height=height),
+        figures.who_sees_what(study.seen, study.rows, title=texts.VIEWS_TITLE, height=height),
         mine,
         key="table-views",
         name="Your data: who sees what",
