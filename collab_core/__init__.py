@@ -13,15 +13,14 @@ Examples
 True
 """
 
-from . import bounds, census, exchange, smooth, tabular
-from .answers import ellipses, gaussian_cost, planning, weight_tilt, whatif
-from .bounds import theory, threshold_map, weights
+from . import bounds, census, exchange, methods, smooth, tabular
+from .answers import ellipses, gaussian_cost, planning, theory, weight_tilt, whatif
+from .bounds import threshold_map, weights
 from .core import geometry, sigma
 from .core.moments import Moments
 from .core.problem import Problem
 from .exchange import messages
 from .methods import estimators
-from .methods import registry as methods
 from .runs import disturbed, simulate, unlabelled
 from .world import coefficients, describe, laws, presets, views
 from .world import spectra as covariance

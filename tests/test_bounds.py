@@ -252,7 +252,7 @@ def test_communication_counts():
     assert frame.loc["local_imputation", "down"].tolist() == [13, 11, 10]
     assert frame.loc["imputation", "up"].tolist() == [400, 200, 0]
     assert (frame.loc["local"] == 0).all()
-    assert set(frame.index) == set(cc.methods.METHODS)
+    assert set(frame.index) == set(cc.methods.keys())
     in_bytes = bounds.communication(problem, n=100, unit="bytes")
     assert (in_bytes == 8 * frame).all().all()
     later = bounds.communication(problem, n=10_000)

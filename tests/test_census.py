@@ -25,11 +25,11 @@ from collab_core.census import (
     sums_of_files,
 )
 from collab_core.census.records import Layout, design
-from collab_core.census.study import METHODS
 from collab_core.figures import label
 
 from .bureau import nonsense, records, refused, silent, truncated, whole, zipped
 
+METHODS = cc.methods.usual(cc.census.GIVEN)
 BUILT_IN = Path(__file__).parents[1] / "data" / "acs2024_moments.npz"
 FIVE = ("NY", "PA", "OH", "FL", "IL")
 
@@ -232,12 +232,14 @@ def test_a_study_from_sums_is_brute_force_on_records(small, log, own):
 def test_gaussian_draws_of_many_people_are_the_fit_itself(small):
     sums = sums_of_files([small[0]], "test")
     study = Study(sums, choice_of(sums))
-    found, notes = study.draw_errors(10**7, 20, METHODS, seed=1)
-    assert not notes
+    curve = study.error_curve([10**7], 20, METHODS, seed=1)
+    assert not curve.notes
     results = study.results(0).set_index("method")
     for method in ("collab", "imputation", "local"):
-        assert_allclose(found[method].mean(), float(results.loc[method, "error"]), rtol=1e-3)
-    curve = study.error_curve([50, 500], 10, METHODS, seed=2)
+        assert_allclose(
+            curve.mean(method, 10**7), float(results.loc[method, "relative"]), rtol=1e-3
+        )
+    curve = study.error_curve([50, 500], 10, METHODS, seed=2).frame
     assert (curve["mean"] > 0).all()
     collab = curve[curve["method"] == "collab"].set_index("n")["mean"]
     assert collab[500] < collab[50]
@@ -285,8 +287,8 @@ def test_the_targets_people_are_the_same_for_every_method(small):
     """A single state that asks everything: COLLAB and least squares are the same estimate."""
     sums = sums_of_files([small[0]], "test")
     study = Study(sums, Choice(("IL",), (sums.questions,), "IL"))
-    found, _ = study.draw_errors(200, 10, ("collab", "local"))
-    assert_allclose(found["collab"], found["local"], rtol=1e-9)
+    found = study.error_curve([200], 10, ("collab", "local"))
+    assert_allclose(found.at("collab", 200), found.at("local", 200), rtol=1e-9)
 
 
 def test_a_stopped_reading_is_no_reading(small):
@@ -443,30 +445,32 @@ def test_errors_on_real_people_are_in_the_known_range():
     """METHOD.md, section 10: 0.95 for COLLAB at n = 200, 0.91 for all at 8,000 (in deviations)."""
     people = People.from_files([PERSONS], "records")
     study = Study(people.sums, choice_of(people.sums, FIVE))
-    errors = {n: people.draw_errors(study, n, 20, METHODS, seed=1)[0] for n in (200, 800, 8000)}
-    assert 0.93 < errors[200]["collab"].mean() < 0.99
-    assert 0.91 < errors[800]["collab"].mean() < 0.95
+    curve = study.error_curve([200, 800, 8000], 20, METHODS, seed=1, people=people)
+
+    def error(method, n, curve=curve):
+        return curve.mean(method, n) * study.baseline
+
+    assert 0.93 < error("collab", 200) < 0.99
+    assert 0.91 < error("collab", 800) < 0.95
     for method in ("collab", "collab_plus", "imputation", "local"):
-        assert 0.90 < errors[8000][method].mean() < 0.93
-    assert errors[200]["local"].mean() > errors[200]["collab"].mean()
-    authors, _ = people.draw_errors(
-        study, 200, 10, ("collab", "imputation", "rw_imputation"), seed=1, recipe="authors"
-    )
+        assert 0.90 < error(method, 8000) < 0.93
+    assert error("local", 200) > error("collab", 200)
+    three = ("collab", "imputation", "rw_imputation")
+    authors = study.error_curve([200], 10, three, seed=1, people=people, recipe="authors")
     # A level absent from the sample becomes a hidden intercept: imputation blows up, as published.
-    assert authors["imputation"].mean() > 5
-    assert authors["rw_imputation"].mean() > 5
-    assert 1.0 < authors["collab"].mean() < 1.2
+    assert error("imputation", 200, authors) > 5
+    assert error("rw_imputation", 200, authors) > 5
+    assert 1.0 < error("collab", 200, authors) < 1.2
 
 
 def test_too_many_people_asked_for_gets_a_sentence(small):
     people = People.from_files([small[0]], "test")
     study = Study(people.sums, choice_of(people.sums))
     with pytest.raises(ValueError, match="n must be at most"):
-        people.draw_errors(study, 10**6, 1, ("collab",))
-    found, _ = people.draw_errors(study, 200, 5, METHODS, seed=0)
-    assert set(found) == set(METHODS)
-    again, _ = people.draw_errors(study, 200, 5, METHODS, seed=0)
-    assert (again["collab"] == found["collab"]).all()
+        study.error_curve([10**6], 1, ("collab",), people=people)
+    found, again = (study.error_curve([200], 5, seed=0, people=people) for _ in range(2))
+    assert {method for method in found.methods if found.at(method, 200).size} == set(METHODS)
+    assert (again.at("collab", 200) == found.at("collab", 200)).all()
 
 
 def test_too_many_people_to_hold_are_kept_as_sums(small):
@@ -481,8 +485,9 @@ def test_population_weights_lose_where_levels_are_rare():
     people = People.from_files([PERSONS], "records")
     views = paper_views(FIVE, people.sums.questions)
     choice = Choice(FIVE, tuple(views[s] for s in FIVE), "IL", weights="population")
-    errors, _ = people.draw_errors(Study(people.sums, choice), 200, 20, ("collab",), seed=1)
-    assert errors["collab"].mean() > 1.0
+    study = Study(people.sums, choice)
+    curve = study.error_curve([200], 20, ("collab",), seed=1, people=people)
+    assert curve.mean("collab", 200) * study.baseline > 1.0
 
 
 # Downloads ---------------------------------------------------------------------------------------

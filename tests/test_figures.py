@@ -5,9 +5,8 @@ import plotly.graph_objects as go
 import pytest
 
 import collab_core as cc
-from collab_core import figures
-from collab_core.figures.style import cut
-from collab_core.methods.registry import METHODS, WEIGHTINGS
+from collab_core import figures, methods
+from collab_core.figures.style import OTHERS, cut
 
 
 def every_figure():
@@ -148,7 +147,7 @@ def test_plotly_accepts_it(name):
 
 
 def test_the_palette_covers_every_method_and_tells_them_apart():
-    named = set(METHODS) | set(WEIGHTINGS) | set(figures.BOUND_LABELS)
+    named = set(methods.keys()) | set(OTHERS)
     assert named == set(figures.PALETTE)
     colours = [style.colour for style in figures.PALETTE.values()]
     assert len(set(colours)) == len(colours)

@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose
 from scipy.stats import ks_2samp, ttest_rel
 
 import collab_core as cc
-from collab_core.methods.registry import AGENT_METHODS, METHODS
-from collab_core.runs import simulate, trials
-from collab_core.runs.draws import Collecting, CollectingModels, Sources, wishart_root
-from collab_core.runs.simulate import error_curve, error_curves
-from collab_core.runs.trials import Plan, Settings
+import collab_core.methods as registry
+from collab_core.runs import simulate
+from collab_core.runs import world as world_source
+from collab_core.runs.draws import Collecting, CollectingModels, Samplers, wishart_root
+from collab_core.runs.simulate import error_curve, error_curves, planned
+from collab_core.runs.world import Settings
 from collab_core.world.laws import LAWS, FeatureLaw, square_root
 
 from .worlds import random_problem, raw_data, raw_moments
@@ -62,7 +63,7 @@ def test_exact_draws_have_the_law_of_raw_data(name, extra):
     n = int(np.ceil((problem.sizes.max() + extra) / problem.shares.min()))
     sizes = problem.sample_sizes(n)
     for i, (x, y) in enumerate(raw_data(problem, n, rng, (trials,))):
-        sources = Sources.of_agents(problem, [i])
+        sources = Samplers.of_agents(problem, [i])
         raw = cc.Moments.from_arrays(x, y)
         # Two steps: what an agent collects in between must not matter.
         collecting = Collecting(rng, problem, sources, trials, FeatureLaw(), never)
@@ -182,7 +183,7 @@ def test_every_law_runs_and_claims_no_theory_for_an_estimated_covariance(law):
 def test_large_n_means_meet_theory(target, noise_known):
     problem = random_problem(np.random.default_rng(9), d=4, m=3, shares=True)
     n, trials = 100_000, 4000
-    methods = None if target == "full" else list(AGENT_METHODS)
+    methods = None if target == "full" else list(registry.usual(full=False))
     curve = error_curve(problem, [n], trials, methods, target, noise_known=noise_known)
     for method in curve.methods:
         errors = curve.errors[method][n]
@@ -428,7 +429,7 @@ def same_bits(a, b):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr(trials, "CHUNK_NUMBERS", 500)
+    monkeypatch.setattr(world_source, "CHUNK_NUMBERS", 500)
 
 
 def test_seeds_repeat_and_differ():
@@ -556,7 +557,7 @@ def test_paths_that_were_stopped_half_way_are_not_counted(interrupting):
 
 def chunks_of(problem, n, trials, **settings):
     methods = ["collab", "collab_oracle"]
-    plan = Plan.checked(problem, [n], trials, ["full"], methods, 0, Settings(**settings))
+    plan = planned(problem, [n], trials, ["full"], methods, 0, Settings(**settings))
     return plan.chunks
 
 
@@ -574,7 +575,7 @@ def test_chunks_are_cut_by_the_samples_that_are_drawn():
 
 @pytest.mark.parametrize("methods", [["collab"], ["collab", "collab_optimal"]])
 def test_executors_agree_to_the_bit_where_samples_are_drawn(monkeypatch, methods):
-    monkeypatch.setattr(trials, "CHUNK_PRODUCTS", 20_000)
+    monkeypatch.setattr(world_source, "CHUNK_PRODUCTS", 20_000)
     problem = HUB.problem()
     options = {"features": "uniform", "unlabelled": 200}
     own = error_curve(problem, [20, 50], 12, methods, **options)
@@ -654,7 +655,7 @@ def test_bad_input_is_named(options, message):
 
 def test_every_method_has_a_home():
     problem = random_problem(np.random.default_rng(0))
-    curve = error_curve(problem, [50], 3, list(METHODS))
+    curve = error_curve(problem, [50], 3, list(registry.keys(weightings=False)))
     assert curve.frame["mean"].notna().all()
     assert Settings().law.is_gaussian
 
@@ -687,7 +688,7 @@ def test_ahead_from_is_decided_by_paired_differences():
     for n in sizes:
         mine, theirs = curve.errors["collab"][n], curve.errors["local"][n]
         if n >= ahead:
-            assert curve.compare("collab", "local", n) == -1
+            assert curve.compare("collab", "local", n) == 1
             assert ttest_rel(mine, theirs).pvalue < 0.05
             assert curve.mean("collab", n) < curve.mean("local", n)
         assert curve.compare("local", "collab", n) == -curve.compare("collab", "local", n)

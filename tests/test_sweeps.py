@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 import collab_core as cc
-from collab_core.methods.registry import AGENT_METHODS, DEFAULT_METHODS
+from collab_core import methods as registry
 from collab_core.runs.simulate import coverage, error_curves
 
 from .worlds import random_problem
@@ -22,7 +22,7 @@ def threshold(comparisons: int, level: float = 1e-3) -> float:
 
 def test_every_method_meets_its_theory_in_many_worlds():
     n, trials = 50_000, 3000
-    allowed = threshold(WORLDS * (len(DEFAULT_METHODS) + len(AGENT_METHODS)))
+    allowed = threshold(WORLDS * (len(registry.usual()) + len(registry.usual(full=False))))
     for seed in range(WORLDS):
         rng = np.random.default_rng(seed)
         d, m = int(rng.integers(2, 9)), int(rng.integers(2, 9))

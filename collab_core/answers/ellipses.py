@@ -17,8 +17,8 @@ from scipy.stats import chi2
 
 from .._base.checks import Array, choice, finite_array, fraction, positive, whole
 from ..bounds import covariances as bounds
-from ..bounds.theory import Target
 from ..core.problem import Problem
+from ..core.target import TargetKey as Target
 from ..world.scenario import Scenario
 
 #: Covariances that can be drawn, worst to best where theory orders them.

@@ -15,19 +15,18 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
+from .. import methods
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, choice, fraction, whole
 from ..bounds import covariances as bounds
-from ..bounds.theory import Target
 from ..bounds.weights import gaussian_weights, scores_of_law
 from ..core.problem import Problem
+from ..core.target import Target, TargetLike
+from ..methods.base import Told
 from ..world import views
 from ..world.laws import FeatureLaw, Law, Tails
 from ..world.scenario import Scenario
 from .ellipses import order
-
-#: What is compared, worst to best where theory orders them.
-COMPARED = ("local", "identity", "imputation", "collab", "collab_oracle")
 
 #: A loss below this is rounding.
 NOTHING = 1e-9
@@ -37,9 +36,9 @@ LITTLE = 5e-4
 
 
 def covariances(
-    problem: Problem, features: str | Law | Tails, target: Target = "full"
+    problem: Problem, features: str | Law | Tails, target: TargetLike = "full"
 ) -> dict[str, Array]:
-    """``C(W)`` of every weighting under a law of features, by key of `COMPARED`.
+    """``C(W)`` of every weighting under a law of features, by key of the method.
 
     Returns
     -------
@@ -48,22 +47,35 @@ def covariances(
         Sigma_i+, ``identity`` none. ``local`` is the agent's least squares on its own data; for
         the full target that of a newcomer who sees all features, with n samples.
     """
-    scores = scores_of_law(problem, features)
-    full = {
-        "identity": bounds.weighted(problem, [np.eye(size) for size in problem.sizes], scores),
-        "imputation": bounds.imputation(problem, score_covariances=scores),
-        "collab": bounds.weighted(problem, gaussian_weights(problem), scores),
-        "collab_oracle": bounds.optimal(problem, scores),
-    }
-    if target == "full":
-        # A newcomer has no unseen signal: Q is noise^2 Sigma under any law.
-        return {"local": problem.noise**2 * problem.geometry.precision} | full
-    agent = int(target)
-    local = {"local": bounds.local_ols(problem, agent, scores)}
-    return local | {key: bounds.local(problem, C, agent) for key, C in full.items()}
+    whose = Target.of(target, problem.agents)
+    told = Told(scores=scores_of_law(problem, features))
+    found: dict[str, Array] = {}
+    for method in map(methods.get, compared()):
+        if whose.agent is not None:
+            C = method.own_covariance(problem, whose.agent, told)
+        elif method.key == "local":
+            # A newcomer has no unseen signal: Q is noise^2 Sigma under any law.
+            C = problem.noise**2 * problem.geometry.precision
+        else:
+            C = method.covariance(problem, told)
+        if C is not None:
+            found[method.key] = C
+    return found
 
 
-def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full") -> pd.DataFrame:
+def compared() -> tuple[str, ...]:
+    """Methods whose covariance may be known for any law: all but what unlabelled samples estimate.
+
+    COLLAB with estimated optimal weights has the oracle's, as n grows.
+    """
+    plain = methods.usual(("fit", "xx", "covariance"), consistent=True)
+    known = [key for key in (*plain, *methods.keys(weightings=True)) if key != "collab_optimal"]
+    return tuple(sorted(known, key=lambda key: key == "collab_oracle"))
+
+
+def errors(
+    found: Mapping[str, Array], problem: Problem, target: TargetLike = "full"
+) -> pd.DataFrame:
     """Expected error of every covariance, times n, and how far above the optimum it is.
 
     Parameters
@@ -78,7 +90,7 @@ def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full"
         ``worst`` (the same in the direction where it is largest) and ``wasted`` (the share of the
         labelled samples without which W* would do as well).
     """
-    block = problem.covariance if target == "full" else problem.geometry.block(int(target))
+    block = Target.of(target, problem.agents).block(problem)
     best = found["collab_oracle"]
     rows = []
     for key, C in found.items():
@@ -96,7 +108,7 @@ def errors(found: Mapping[str, Array], problem: Problem, target: Target = "full"
     return pd.DataFrame(rows)
 
 
-def loss(problem: Problem, features: str | Law | Tails, target: Target = "full") -> float:
+def loss(problem: Problem, features: str | Law | Tails, target: TargetLike = "full") -> float:
     """The cost of pretending: by how much Gaussian weights' error exceeds that of W*.
 
     ``tr(Sigma C(W^g)) / tr(Sigma C(W*)) - 1``; never below 0, and 0 if features are Gaussian.
@@ -104,7 +116,7 @@ def loss(problem: Problem, features: str | Law | Tails, target: Target = "full")
     scores = scores_of_law(problem, features)
     gaussian = bounds.weighted(problem, gaussian_weights(problem), scores)
     optimal = bounds.optimal(problem, scores)
-    agent = None if target == "full" else int(target)
+    agent = Target.of(target, problem.agents).agent
     least = bounds.error(problem, optimal, agent)
     if least <= 0:
         # An agent that sees nothing has nothing to estimate.
@@ -169,7 +181,7 @@ def losses(problem: Problem, kind: str, kurtoses: Sequence[float]) -> Array:
 
 
 def by_law(
-    problem: Problem, laws: Mapping[str, str | Law], target: Target = "full"
+    problem: Problem, laws: Mapping[str, str | Law], target: TargetLike = "full"
 ) -> pd.DataFrame:
     """The cost of pretending under several laws, a row a law, dearest first.
 
@@ -362,3 +374,9 @@ def map_of_kind(losses: pd.DataFrame, kind: str) -> pd.DataFrame:
     """The squares of one kind of tails, of a `loss_map`."""
     rows = losses[losses["kind"] == choice("kind", kind, ("independent", "common"))]
     return rows.reset_index(drop=True)
+
+
+def simulated() -> tuple[str, ...]:
+    """Methods that are run under other laws: COLLAB by every weighting, and plain rivals."""
+    plain = methods.usual(("fit", "xx", "covariance"), consistent=True)
+    return ("collab", *methods.keys(weightings=True), *(key for key in plain if key != "collab"))

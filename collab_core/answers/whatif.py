@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from .. import bounds
+from .. import methods as registry
 from .._base.checks import Indices, agent_index, positive, whole
-from ..bounds import theory
 from ..core.problem import Problem
+from ..core.target import Target, TargetLike
+from . import theory
 
 
 def worth(problem: Problem, n: int, features: Indices | None = None) -> pd.DataFrame:
@@ -51,8 +53,8 @@ def worth(problem: Problem, n: int, features: Indices | None = None) -> pd.DataF
     )
 
 
-#: What `comparison` lists, worst to best where theory puts them in order.
-COMPARED = ("naive_collab", "imputation", "collab", "collab_plus", "exact", "strong")
+#: What agents can do with what they send each other.
+SENT = frozenset({"fit", "xx", "covariance", "all_pairs"})
 
 
 def comparison(problem: Problem, n: int) -> pd.DataFrame:
@@ -62,25 +64,20 @@ def comparison(problem: Problem, n: int) -> pd.DataFrame:
     -------
     DataFrame
         ``method``, ``error`` and ``floor`` (what no data remove: the bias of naive averaging).
+        Biased methods first, then the others from worst to best, then the bounds.
         ``collab_plus`` does not know the noise; ``exact`` is the bound of those who do.
     """
     n = whole("n", n, low=1)
-    naive = bounds.naive_collab(problem)
-    errors = {
-        "naive_collab": naive.floor + bounds.error(problem, naive.covariance) / n,
-        "imputation": bounds.error(problem, bounds.imputation(problem)) / n,
-        "collab": bounds.error(problem, bounds.gauss(problem)) / n,
-        "collab_plus": bounds.error(problem, bounds.exact(problem, noise_known=False)) / n,
-        "exact": bounds.error(problem, bounds.exact(problem)) / n,
-        "strong": bounds.error(problem, bounds.strong(problem)) / n,
-    }
-    return pd.DataFrame(
-        {
-            "method": list(COMPARED),
-            "error": [errors[key] for key in COMPARED],
-            "floor": [naive.floor if key == "naive_collab" else 0.0 for key in COMPARED],
-        }
-    )
+    full = Target()
+    rows: list[tuple[str, float, float]] = []
+    for method in map(registry.get, registry.usual(SENT)):
+        C, floor = method.covariance(problem), method.floor(problem, full)
+        if C is not None and floor is not None:
+            rows.append((method.key, floor + full.error(problem, C) / n, floor))
+    rows.sort(key=lambda row: (registry.get(row[0]).is_consistent, -row[1]))
+    for key, C in (("exact", bounds.exact(problem)), ("strong", bounds.strong(problem))):
+        rows.append((key, full.error(problem, C) / n, 0.0))
+    return pd.DataFrame(rows, columns=["method", "error", "floor"])
 
 
 @dataclass(frozen=True)
@@ -139,7 +136,7 @@ def error_lines(
     problem: Problem,
     methods: Sequence[str],
     sample_sizes: Sequence[int],
-    target: theory.Target = "full",
+    target: TargetLike = "full",
     *,
     total: bool = False,
 ) -> pd.DataFrame:
@@ -150,7 +147,8 @@ def error_lines(
     total : bool
         Whether an agent's error has the irreducible part in it, which no n removes.
     """
-    floor = float(problem.irreducible[int(target)]) if total and target != "full" else 0.0
+    whose = Target.of(target, problem.agents)
+    floor = whose.irreducible(problem) if total else 0.0
     rows = [
         {"n": n, "method": method, "error": error + floor}
         for method in methods
@@ -260,12 +258,6 @@ def without(problem: Problem, leaving: int, n: int) -> pd.DataFrame:
     )
 
 
-#: Rows of `method_table`: the paper's Table 1, and what we add to it.
-TABLE_1 = ("local", "local_imputation", "rw_imputation", "collab")
-TABLED = (*TABLE_1, "collab_plus", "imputation", "pooled_moments", "naive_collab",
-          "optimized_naive_collab")  # fmt: skip
-
-
 _KINDS = ("trace", "floor", "error")
 
 
@@ -286,27 +278,21 @@ def method_table(problem: Problem, n: int, agent: int) -> pd.DataFrame:
     agent = agent_index(agent, problem.agents)
     numbers = bounds.communication(problem, n)
     total = bounds.communication(problem, n, unit="bytes").sum(axis=1)
-    naive = bounds.naive_collab(problem)
-    floors = {
-        "naive_collab": (naive.floor, _own_floor(problem, naive, agent)),
-        "optimized_naive_collab": (bounds.optimized_naive_collab(problem).floor, None),
-    }
     rows = []
-    for method in TABLED:
-        traces = [_trace(problem, method, target) for target in ("full", agent)]
-        errors = [theory.expected_error(problem, method, n, target) for target in ("full", agent)]
-        if method == "local":
-            # For all features it is a newcomer's, not this agent's: the paper's table has a dash.
-            errors[0] = None
-        floor = floors.get(method, (0.0, 0.0))
+    for method in tabled():
+        own, full = Target(agent), Target()
+        floors = [registry.get(method).floor(problem, target) for target in (full, own)]
+        traces = [_trace(problem, method, target) for target in (full, own)]
+        errors = [theory.expected_error(problem, method, n, target) for target in (full, own)]
         rows.append(
             {
                 "method": method,
                 "full_trace": traces[0],
-                "full_floor": None if method == "local" else floor[0],
-                "full_error": errors[0],
+                "full_floor": floors[0],
+                # A method without a model of all features has a dash, as in the paper's table.
+                "full_error": None if floors[0] is None else errors[0],
                 "own_trace": traces[1],
-                "own_floor": floor[1],
+                "own_floor": floors[1],
                 "own_error": errors[1],
                 "up": int(np.asarray(numbers.loc[method, "up"])[agent]),
                 "down": int(np.asarray(numbers.loc[method, "down"])[agent]),
@@ -318,21 +304,19 @@ def method_table(problem: Problem, n: int, agent: int) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(kinds, "Float64"))
 
 
-def _trace(problem: Problem, method: str, target: theory.Target) -> float | None:
+def tabled() -> tuple[str, ...]:
+    """Rows of `method_table`: the paper's Table 1 in its order, then what we add to it."""
+    paper = ("local", "local_imputation", "rw_imputation", "collab")
+    ours = [one.key for one in registry.every() if one.in_table_1 and one.key not in paper]
+    return (*paper, *ours)
+
+
+def _trace(problem: Problem, method: str, target: Target) -> float | None:
     covariance = theory.asymptotic_covariance(problem, method, target)
-    if covariance is None:
-        return None
-    block = problem.covariance if target == "full" else problem.geometry.block(int(target))
-    return float((block * covariance).sum())
+    return None if covariance is None else target.error(problem, covariance)
 
 
-def _own_floor(problem: Problem, limit: bounds.NaiveLimit, agent: int) -> float:
-    """What bias leaves of the error of the naive average on one agent's features."""
-    gap = limit.theta[problem.views[agent]] - problem.local_theta(agent)
-    return float(gap @ problem.geometry.block(agent) @ gap)
-
-
-def covariance_table(problem: Problem, method: str, target: theory.Target = "full") -> pd.DataFrame:
+def covariance_table(problem: Problem, method: str, target: TargetLike = "full") -> pd.DataFrame:
     """A method's whole asymptotic covariance, with the features' names on its sides.
 
     Returns
@@ -342,8 +326,7 @@ def covariance_table(problem: Problem, method: str, target: theory.Target = "ful
     covariance = theory.asymptotic_covariance(problem, method, target)
     if covariance is None:
         raise ValueError(f"method: no covariance of {method!r} is known for {target!r}")
-    view = np.arange(problem.dimension) if target == "full" else problem.views[int(target)]
-    names = [f"x{j + 1}" for j in view]
+    names = [f"x{j + 1}" for j in Target.of(target, problem.agents).view(problem)]
     return pd.DataFrame(covariance, index=names, columns=names)
 
 

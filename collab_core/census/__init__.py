@@ -2,7 +2,7 @@
 
 from . import download
 from .answers import Changes, by_state, changes, correlations, named_coefficients
-from .curves import most_people, people_curve, published_curve
+from .curves import most_people, published_curve
 from .download import DownloadError, Survey
 from .patterns import asked_by, grid_of_text, grid_text, is_as_published
 from .people import People
@@ -17,6 +17,7 @@ from .questions import (
     text_of,
 )
 from .records import files_in
+from .source import GIVEN
 from .study import (
     Choice,
     Study,
@@ -31,6 +32,7 @@ from .study import (
 from .sums import CensusSums, sums_of_files
 
 __all__ = [
+    "GIVEN",
     "PAPER_MISSING",
     "PAPER_STATES",
     "QUESTIONS",
@@ -59,7 +61,6 @@ __all__ = [
     "most_people",
     "named_coefficients",
     "paper_views",
-    "people_curve",
     "published_curve",
     "question_of",
     "question_table",

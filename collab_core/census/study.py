@@ -7,37 +7,37 @@ pooled over states, the covariance pooled over the training people of all states
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from .. import methods as registry
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, choice, whole
+from .._base.intervals import basic_interval, normal_reach
 from ..bounds import covariances as bounds
-from ..bounds import theory
 from ..core.estimate import Estimate, NotEstimableError
 from ..core.geometry import Geometry
-from ..core.moments import LocalFit, Moments
+from ..core.held_out import HeldOut
+from ..core.moments import Moments
 from ..core.problem import Problem
-from ..methods import estimators
-from ..runs.draws import wishart_root
-from ..runs.simulate import mean_interval
+from ..core.target import Target
+from ..runs.chunks import HasSubmit
+from ..runs.curve import Curve
+from ..runs.source import Found, Plan, Progress, curves
 from ..world.views import ViewsLike, hub
 from .questions import PAPER_MISSING, QUESTIONS, question_of
+from .source import EVERYBODY, GIVEN, GaussianPeople, RecordedPeople, StateAgents, States
 from .sums import TEST, TRAIN, CensusSums
 
-#: Methods in the order of tables and legends.
-METHODS = ("collab", "collab_plus", "imputation", "local", "naive_collab",
-           "optimized_naive_collab")  # fmt: skip
-
-#: Trials drawn at a time, between looks at whether to stop.
-BATCH = 20
+if TYPE_CHECKING:
+    from .people import People
 
 #: Eigenvalues of the pooled correlation below this are rounding: the columns are collinear.
 SINGULAR = 1e-9
@@ -173,13 +173,12 @@ class Study:
     @cached_property
     def moments(self) -> list[Moments]:
         """Every agent's training people, centred within the state, on what it asks."""
-        return [self._moments(self._joint(i, view), n) for i, view, n in self._agents()]
+        return [
+            self._moments(self.joint(i, view), int(n))
+            for i, (view, n) in enumerate(zip(self.views, self.counts, strict=True))
+        ]
 
-    def _agents(self) -> list[tuple[int, np.ndarray, int]]:
-        counts = self.counts.tolist()
-        return [(i, view, counts[i]) for i, view in enumerate(self.views)]
-
-    def _joint(self, agent: int, view: np.ndarray) -> Array:
+    def joint(self, agent: int, view: np.ndarray) -> Array:
         """Sums of products about the mean of scaled features and target, shape (k + 1, k + 1)."""
         columns = np.append(self._columns[view], self._label)
         scale = np.append(self.scale[view], self.label_scale)
@@ -195,12 +194,22 @@ class Study:
     def fresh(self) -> Moments:
         """The target's training people with all features, as if it asked everything."""
         view = np.arange(len(self.features))
-        return self._moments(self._joint(self.target, view), int(self.counts[self.target]))
+        return self._moments(self.joint(self.target, view), int(self.counts[self.target]))
+
+    @cached_property
+    def agents(self) -> StateAgents:
+        """Everybody at full size, as methods read them."""
+        return StateAgents.of(self, self.moments, self.fresh, self.train_mean)
+
+    @property
+    def whose(self) -> Target:
+        """The model that is wanted: of all features, or of the target's own."""
+        return Target(self.target if self.choice.own else None)
 
     # Errors --------------------------------------------------------------------------------------
 
-    def _test_people(self, agent: int, view: np.ndarray) -> tuple[int, Array, Array, Array]:
-        """Test people of a state: how many, mean (k + 1,) and spread, and the training mean."""
+    def _test_people(self, agent: int, view: np.ndarray) -> tuple[HeldOut, Array]:
+        """Test people of a state, and the mean (k + 1,) of its training people, scaled."""
         place = self._places[agent]
         columns = np.append(self._columns[view], self._label)
         scale = np.append(self.scale[view], self.label_scale)
@@ -212,21 +221,17 @@ class Study:
                 " to measure an error; pick another target"
             )
         block = spread[place, TEST][np.ix_(columns, columns)] / np.outer(scale, scale)
-        return (
-            count,
-            mean[place, TEST][columns] / scale,
-            block,
-            mean[place, TRAIN][columns] / scale,
-        )
+        held_out = HeldOut(np.array(float(count)), mean[place, TEST][columns] / scale, block)
+        return held_out, mean[place, TRAIN][columns] / scale
 
     @cached_property
-    def _test(self) -> tuple[int, Array, Array, Array]:
+    def _test(self) -> tuple[HeldOut, Array]:
         return self._test_people(self.target, self.target_columns)
 
     @property
-    def _train_mean(self) -> Array:
+    def train_mean(self) -> Array:
         """Mean of the target's training people, scaled, shape (k + 1,)."""
-        return self._test[3]
+        return self._test[1]
 
     def measured(self) -> pd.DataFrame:
         """Every state's own model, alone and together, on its own test people.
@@ -237,25 +242,16 @@ class Study:
             ``state``, ``alone`` and ``together``: error over that of predicting the mean; <NA> for
             a state that asks nothing, has too few people, or no test people.
         """
-        with single_threaded_blas():
-            try:
-                estimate = estimators.collab(
-                    self.moments, self.views, self.geometry, self.choice.weights
-                )
-            except NotEstimableError:
-                estimate = None
         rows = []
         for i, (state, view) in enumerate(zip(self.choice.states, self.views, strict=True)):
             row: dict[str, Any] = {"state": state, "alone": None, "together": None}
             if view.size and self.sums.n[self._places[i], TEST] >= 2:
-                people = self._test_people(i, view)
-                base = float(_squared_error(people, np.zeros(view.size), people[3]))
-                fit = self.moments[i].fit
-                if fit.degrees_of_freedom > view.size and base > 0:
-                    row["alone"] = float(_squared_error(people, fit.theta, people[3])) / base
-                if estimate is not None and base > 0:
-                    model = estimate.local(i)
-                    row["together"] = float(_squared_error(people, model, people[3])) / base
+                held_out, centre = self._test_people(i, view)
+                base = float(held_out.error(np.zeros(view.size), centre))
+                for column, method in (("alone", "local"), ("together", "collab")):
+                    model = self.model(method, Target(i))
+                    if model is not None and base > 0:
+                        row[column] = float(held_out.error(model, centre)) / base
             rows.append(row)
         return pd.DataFrame(rows).astype({"alone": "Float64", "together": "Float64"})
 
@@ -269,7 +265,7 @@ class Study:
         centre : array, shape (..., k + 1), optional
             Means of features and target that predictions start from; the training people's.
         """
-        return _squared_error(self._test, theta, self._train_mean if centre is None else centre)
+        return self._test[0].error(theta, self.train_mean if centre is None else centre)
 
     @cached_property
     def baseline(self) -> float:
@@ -279,45 +275,13 @@ class Study:
             raise ValueError(f"all test people of {self.choice.target} travel for the same time")
         return error
 
-    def models(
-        self, moments: Sequence[Moments], fresh: Moments, methods: Sequence[str]
-    ) -> tuple[dict[str, Array], dict[str, str]]:
-        """Every method's model of the target's columns, and why one is missing."""
-        found: dict[str, Array] = {}
-        notes: dict[str, str] = {}
-        for method in methods:
-            try:
-                found[method] = self._model(method, moments, fresh)
-            except NotEstimableError as reason:
-                notes[method] = str(reason)
-        return found, notes
-
-    def _model(self, method: str, moments: Sequence[Moments], fresh: Moments) -> Array:
-        d = len(self.features)
-        match method:
-            case "local":
-                fit: LocalFit = moments[self.target].fit if self.choice.own else fresh.fit
-                if (fit.degrees_of_freedom <= fit.theta.shape[-1]).any():
-                    raise NotEstimableError("too few people for that many features")
-                return fit.theta
-            case "naive_collab":
-                return estimators.naive_collab(moments, self.views, d).theta[
-                    ..., self.target_columns
-                ]
-            case "optimized_naive_collab":
-                estimate = estimators.optimized_naive_collab(moments, self.views, fresh)
-                return estimate.theta[..., self.target_columns]
-            case "imputation":
-                aggregate: Estimate = estimators.global_imputation(
-                    moments, self.views, self.geometry
-                )
-            case "collab_plus":
-                aggregate = estimators.collab_plus(moments, self.views, self.geometry)
-            case _:
-                aggregate = estimators.collab(
-                    moments, self.views, self.geometry, self.choice.weights
-                )
-        return aggregate.local(self.target) if self.choice.own else aggregate.theta
+    def model(self, method: str, target: Target | None = None) -> Array | None:
+        """A method's model at full size, (k,), of the wanted target; None where there is none."""
+        try:
+            with single_threaded_blas():
+                return (target or self.whose).model(registry.get(method).of(self.agents))
+        except NotEstimableError:
+            return None
 
     def results(self, resamples: int = 40, seed: int = 0) -> pd.DataFrame:
         """Every method at full size: its error on the target's test people.
@@ -334,122 +298,70 @@ class Study:
             ``gap_low`` and ``gap_high`` (that of ``relative`` less local least squares', on the
             same resamples), ``note``.
         """
-        with single_threaded_blas():
-            found, notes = self.models(self.moments, self.fresh, METHODS)
-            drawn = self.draw_errors(None, resamples, METHODS, seed)[0] if resamples else {}
+        chosen = registry.usual(GIVEN)
+        found = {method: self.model(method) for method in chosen}
+        curve = error_curve(GaussianPeople(self), [EVERYBODY], max(resamples, 1), chosen, seed=seed)
+        drawn = {m: curve.at(m, EVERYBODY) for m in chosen if resamples and found[m] is not None}
         base = self.baseline
-        points = {key: float(self.test_error(theta)) / base for key, theta in found.items()}
+        points = {
+            method: float(self.test_error(model)) / base
+            for method, model in found.items()
+            if model is not None
+        }
         rows = []
-        for method in METHODS:
+        for method in chosen:
             point = points.get(method)
             row: dict[str, Any] = {"method": method, "error": None, "relative": point, "r2": None}
             row |= dict.fromkeys(("low", "high", "gap_low", "gap_high"))
-            row["note"] = notes.get(method, "")
+            row["note"] = "" if point is not None else curve.notes.get((method, EVERYBODY), "")
             if point is not None:
                 row["error"], row["r2"] = point * base, 1 - point
                 if method in drawn:
-                    row["low"], row["high"] = _basic(point, drawn[method] / base)
-                if method in drawn and "local" in drawn and "local" in points:
-                    gap = (drawn[method] - drawn["local"]) / base
-                    row["gap_low"], row["gap_high"] = _basic(point - points["local"], gap)
+                    row["low"], row["high"] = basic_interval(point, drawn[method])
+                if method in drawn and "local" in drawn:
+                    gap = drawn[method] - drawn["local"]
+                    row["gap_low"], row["gap_high"] = basic_interval(point - points["local"], gap)
             rows.append(row)
         numbers = ("error", "relative", "r2", "low", "high", "gap_low", "gap_high")
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
-
-    # Draws ---------------------------------------------------------------------------------------
-
-    def draw_errors(
-        self, n: int | None, trials: int, methods: Sequence[str], seed: int = 0
-    ) -> tuple[dict[str, Array], dict[str, str]]:
-        """Test errors when every state has n people (or as many as it has), Gaussian draws.
-
-        Exact sums of Gaussian people with the state's own moments, at a cost that does not depend
-        on n. Returned are errors of shape (trials,) by method, and why one is missing.
-        """
-        rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
-        everything = np.arange(len(self.features))
-        moments: list[Moments] = []
-        fresh = None
-        for i, view, count in self._agents():
-            size = count if n is None else n
-            if i != self.target:
-                moments.append(self._moments(self._wishart(rng, i, view, size, trials), size))
-                continue
-            # The target's people are the same, whether it asks everything or only its questions.
-            joint = self._wishart(rng, i, everything, size, trials)
-            fresh = self._moments(joint, size)
-            own = np.append(view, len(everything))
-            moments.append(self._moments(joint[..., own[:, None], own], size))
-        assert fresh is not None
-        size = int(self.counts[self.target]) if n is None else n
-        found, notes = self.models(moments, fresh, methods)
-        # Predictions start from the means of the n people, which vary too.
-        columns = self.target_columns
-        spread = self._joint(self.target, columns) / (self.counts[self.target] - 1)
-        noise = rng.standard_normal((trials, len(columns) + 1)) @ _root(spread) / np.sqrt(size)
-        centre = self._train_mean + noise
-        return {method: self.test_error(theta, centre) for method, theta in found.items()}, notes
-
-    def _wishart(
-        self, rng: np.random.Generator, agent: int, view: np.ndarray, n: int, trials: int
-    ) -> Array:
-        joint = self._joint(agent, view) / (self.counts[agent] - 1)
-        white = wishart_root(rng, trials, max(n - 1, 1), len(view) + 1)
-        coloured = white @ _root(joint)
-        # A level that the state never had stays exactly 0: rounding would be a feature of its own.
-        coloured = coloured * (np.diagonal(joint) > 0)
-        return np.swapaxes(coloured, -1, -2) @ coloured
 
     def error_curve(
         self,
         sample_sizes: Sequence[int],
         trials: int,
-        methods: Sequence[str] = METHODS,
+        methods: Sequence[str] | None = None,
         *,
         seed: int = 0,
-        draw: Callable[..., tuple[dict[str, Array], dict[str, str]]] | None = None,
-        progress: Callable[[float, pd.DataFrame], None] | None = None,
+        people: People | None = None,
+        recipe: str = "ours",
+        progress: Callable[[float, Curve], None] | None = None,
+        executor: HasSubmit | None = None,
         cancel: Event | None = None,
-    ) -> pd.DataFrame:
-        """Error against n: ``n``, ``method``, ``mean``, ``low``, ``high``, ``trials``, ``note``.
-
-        Errors are relative to predicting the mean.
+    ) -> Curve:
+        """Error on the target's test people against n, over that of predicting the mean.
 
         Parameters
         ----------
-        draw : callable, optional
-            As `draw_errors`, which it is by default; `people.People.draw_errors` draws records.
+        sample_sizes : list of int
+            People of every state.
+        methods : list of str, optional
+            Keys of `collab_core.methods`; the usual ones by default. By the authors' recipe also
+            RW-Imputation: with R_i inside the sample, as in ours, that is COLLAB.
+        people : People, optional
+            Records to draw from; people of a Gaussian law with each state's moments by default.
+        recipe : {"ours", "authors"}
+            How records are centred, scaled and weighted (`source.RecordedPeople`).
+        progress, executor, cancel
+            As in `simulate.error_curve`.
         """
-        draw = draw or self.draw_errors
-        rows: list[dict[str, Any]] = []
-        batches = [min(BATCH, trials - start) for start in range(0, trials, BATCH)]
-        steps = len(sample_sizes) * len(batches)
-        for place, n in enumerate(sample_sizes):
-            whole("sample_sizes", n, low=2)
-            parts: dict[str, list[Array]] = {}
-            notes: dict[str, str] = {}
-            for number, count in enumerate(batches):
-                if cancel is not None and cancel.is_set():
-                    return _typed(rows)
-                with single_threaded_blas():
-                    found, said = draw(n, count, methods, seed + 1000 * place + number)
-                notes |= said
-                for method, errors in found.items():
-                    parts.setdefault(method, []).append(errors)
-                if progress is not None:
-                    progress((place * len(batches) + number + 1) / steps, _typed(rows))
-            for method in methods:
-                every = np.concatenate(parts[method]) if method in parts else np.empty(0)
-                mean, low, high = (
-                    mean_interval(every / self.baseline) if every.size else (pd.NA, pd.NA, pd.NA)
-                )
-                rows.append(
-                    {"n": n, "method": method, "mean": mean, "low": low, "high": high,
-                     "theory": pd.NA, "trials": every.size, "note": notes.get(method, "")}
-                )  # fmt: skip
-            if progress is not None:
-                progress((place + 1) / len(sample_sizes), _typed(rows))
-        return _typed(rows)
+        source = GaussianPeople(self) if people is None else RecordedPeople(self, people, recipe)
+        sizes = [whole("sample_sizes", n, low=2) for n in sample_sizes]
+        if methods is None and recipe == "authors":
+            methods = registry.usual(GIVEN | {"truth"})
+        return error_curve(
+            source, sizes, trials, methods, seed=seed, progress=progress, executor=executor,
+            cancel=cancel,
+        )  # fmt: skip
 
     # Gains, what-ifs, coefficients ---------------------------------------------------------------
 
@@ -504,14 +416,14 @@ class Study:
             ``alone_high`` (<NA> for what the target never asked, and for levels that none of its
             people had).
         """
-        estimate = estimators.collab(self.moments, self.views, self.geometry, self.choice.weights)
-        agent = self.target if self.choice.own else None
-        centre = estimate.local(self.target) if self.choice.own else estimate.theta
-        low, high = estimate.interval(level, agent=agent)
+        estimate = registry.get("collab").of(self.agents)
+        assert isinstance(estimate, Estimate)
+        centre = self.whose.model(estimate)
+        low, high = estimate.interval(level, agent=self.whose.agent)
         unit = self.label_scale / self.scale[self.target_columns]
         names = [self.features[j] for j in self.target_columns]
         fit = self.moments[self.target].fit
-        half = theory.normal_quantile(level) * np.sqrt(np.maximum(np.diagonal(fit.covariance), 0.0))
+        half = normal_reach(level) * np.sqrt(np.maximum(np.diagonal(fit.covariance), 0.0))
         alone = {
             self.features[j]: (fit.theta[k], half[k])
             for k, j in enumerate(self.views[self.target])
@@ -540,9 +452,9 @@ class Study:
 
     def error_now(self) -> float:
         """COLLAB's error on the target's test people, relative to predicting the mean."""
-        return (
-            float(self.test_error(self._model("collab", self.moments, self.fresh))) / self.baseline
-        )
+        with single_threaded_blas():
+            model = self.whose.model(registry.get("collab").of(self.agents))
+        return float(self.test_error(model)) / self.baseline
 
     def asking_more(
         self,
@@ -581,21 +493,6 @@ class Study:
             if progress is not None:
                 progress(done / len(missing))
         return pd.DataFrame(rows, columns=["state", "question", "before", "after", "fall"])
-
-
-def _squared_error(people: tuple[int, Array, Array, Array], theta: Array, centre: Array) -> Array:
-    """Mean squared error of a model on test people, predictions starting from ``centre``, (...)."""
-    count, mean, spread, _ = people
-    gap = mean - centre
-    weights = np.concatenate([-theta, np.ones((*theta.shape[:-1], 1))], axis=-1)
-    quadratic = ((weights @ spread) * weights).sum(axis=-1) / count
-    return np.asarray(quadratic + ((weights * gap).sum(axis=-1)) ** 2)
-
-
-def _basic(point: float, resamples: Array) -> tuple[float, float]:
-    """95% interval by the basic bootstrap: resamples reflected at the point."""
-    low, high = np.quantile(resamples, [0.025, 0.975])
-    return 2 * point - float(high), 2 * point - float(low)
 
 
 def _measured(study: Study, **changes: Any) -> float:
@@ -718,13 +615,33 @@ def question_table(falls: pd.DataFrame, states: Sequence[str]) -> pd.DataFrame:
     return table.reindex(index=list(states), columns=order)
 
 
-def _root(matrix: Array) -> Array:
-    """``R`` with ``R'R = matrix`` for a p.s.d. matrix, also a singular one."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
+def error_curve(
+    source: States,
+    sample_sizes: Sequence[int],
+    trials: int,
+    methods: Sequence[str] | None = None,
+    *,
+    seed: int = 0,
+    progress: Callable[[float, Curve], None] | None = None,
+    executor: HasSubmit | None = None,
+    cancel: Event | None = None,
+) -> Curve:
+    """Errors of methods on the people that a source draws: see `Study.error_curve`."""
+    whose = source.study.whose
+    # A state with no test people is refused here, not in every chunk.
+    _ = source.study.baseline
+    plan = Plan.of(source, sample_sizes, trials, [whose], registry.chosen(methods, GIVEN), seed)
 
+    def make(target: Target, found: Found, partial: bool) -> Curve:
+        return Curve(
+            "n", plan.grid, found.methods, found.errors, found.notes, plan.trials, partial, target
+        )
 
-def _typed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    names = ["n", "method", "mean", "low", "high", "theory", "trials", "note"]
-    numbers = dict.fromkeys(("mean", "low", "high", "theory"), "Float64")
-    return pd.DataFrame(list(rows), columns=names).astype(numbers)
+    relay: Progress | None = None
+    if progress is not None:
+        report = progress
+
+        def relay(fraction: float, found: dict[Target, Curve]) -> None:
+            report(fraction, found[whose])
+
+    return curves(plan, make, progress=relay, executor=executor, cancel=cancel)[whose]

@@ -17,6 +17,7 @@ from threading import Event
 import numpy as np
 
 from .._base.checks import Array
+from ..core.held_out import about_mean
 from .questions import QUESTIONS, TARGET, question_of, text_of
 from .records import CHUNK_ROWS, Layout, Records, layout_of, read, state_name
 
@@ -143,14 +144,9 @@ class CensusSums:
     @cached_property
     def about_mean(self) -> tuple[Array, Array]:
         """Means (S, 2, c), and sums of products about them (S, 2, c, c); 0 where nobody is."""
-        count = np.maximum(self.n, 1)[..., None]
-        mean = self.total / count
-        spread = self.cross - self.total[..., :, None] * mean[..., None, :]
-        # A column that never varies is exactly 0, not what rounding leaves of it.
         raw = np.diagonal(self.cross, axis1=-2, axis2=-1)
-        own = np.diagonal(spread, axis1=-2, axis2=-1)
-        varies = own > 1e-10 * np.maximum(raw, 1e-300)
-        return mean, spread * (varies[..., :, None] & varies[..., None, :])
+        least = 1e-10 * np.maximum(raw, 1e-300)
+        return about_mean(np.maximum(self.n, 1.0), self.total, self.cross, least)
 
 
 class Collector:

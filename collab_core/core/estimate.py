@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
 
 from .._base.checks import Array, agent_index, finite_array, fraction
+from .._base.intervals import normal_reach
 from .._base.linalg import congruence
 from .geometry import Geometry
 
@@ -126,7 +126,7 @@ class Estimate:
             variance = ((many @ covariance) * many).sum(axis=-1)
             if rows.ndim == 1:
                 centre, variance = centre[..., 0], variance[..., 0]
-        half = norm.ppf((1 + level) / 2) * np.sqrt(np.maximum(variance, 0.0))
+        half = normal_reach(level) * np.sqrt(np.maximum(variance, 0.0))
         return Interval(centre - half, centre + half)
 
 

@@ -30,7 +30,7 @@ from .gaussian_cost import (
 )
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
 from .probabilities import measure_curve, reliability
-from .style import BOUND_LABELS, PALETTE, agent_names, feature_names, label, log_axis, plain
+from .style import PALETTE, agent_names, feature_names, label, log_axis, plain
 from .tables import (
     held_out_errors,
     model_coefficients,
@@ -49,7 +49,6 @@ from .world import (
 )
 
 __all__ = [
-    "BOUND_LABELS",
     "PALETTE",
     "advantage",
     "agent_names",

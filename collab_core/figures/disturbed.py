@@ -28,7 +28,7 @@ def advantage(
     Parameters
     ----------
     frame : DataFrame
-        As `robustness.Robustness.frame`.
+        As `disturbed.DisturbedCurve.frame`.
     axis : str
         What the disturbance is measured in.
     falling : bool

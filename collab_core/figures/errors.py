@@ -254,7 +254,7 @@ def error_curve(
     Parameters
     ----------
     frame : DataFrame
-        As `simulate.ErrorCurve.frame`.
+        As `simulate.Curve.frame`.
     scaled : bool
         Draw n times the error, in which the theory of a consistent method is a flat line.
     log : bool

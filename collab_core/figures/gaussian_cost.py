@@ -35,7 +35,7 @@ def weighting_errors(
     Parameters
     ----------
     frame : DataFrame
-        As `simulate.ErrorCurve.frame`.
+        As `simulate.Curve.frame`.
     focus : list of str
         Methods whose errors are on the axis whatever they are, beside all theory. Other errors
         beyond it are not seen; `beyond_axis` says which.
@@ -85,7 +85,7 @@ def _limits(frame: pd.DataFrame, focus: Sequence[str], scaled: bool) -> tuple[fl
 def relative_errors(
     frame: pd.DataFrame, reference: str, *, title: str, height: int = 420
 ) -> go.Figure:
-    """Draw errors over those of a reference (`simulate.ErrorCurve.relative_to`), theory as lines.
+    """Draw errors over those of a reference (`simulate.Curve.relative_to`), theory as lines.
 
     Parameters
     ----------

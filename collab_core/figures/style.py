@@ -3,56 +3,49 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from ..methods.registry import METHODS, WEIGHTINGS
+from .. import methods
+from ..methods import Style
+
+#: Covariances that are no method's, and methods of logistic models alone: name and looks.
+OTHERS: dict[str, tuple[str, Style]] = {
+    "collab_attenuated": (
+        "COLLAB, attenuated T", Style("#EE7733", "longdashdot", "diamond-open")
+    ),
+    "full_data": ("Full-data fit", Style("#708090", "solid", "pentagon")),
+    "tilted": ("Tilted weights", Style("#D62728", "dash", "hexagon")),
+    "exact": ("Exact bound", Style("#E69F00", "solid", "line-ew")),
+    "strong": ("C_strong (paper)", Style("#888888", "dash", "line-ew")),
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Style:
-    """How a method looks, on every page."""
+class Palette(Mapping[str, Style]):
+    """How methods and bounds look, by key: the methods' own styles, and those of the others.
 
-    colour: str
-    dash: str
-    marker: str
+    Based on the Okabe-Ito and Tol palettes: distinguishable with colour-blind eyes, and with enough
+    contrast on white and on the dark theme's background. Dash and marker say the same again.
+    """
+
+    def __getitem__(self, key: str) -> Style:
+        return OTHERS[key][1] if key in OTHERS else methods.get(key).style
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*methods.keys(), *OTHERS))
+
+    def __len__(self) -> int:
+        return len(methods.keys()) + len(OTHERS)
+
+    def __contains__(self, key: object) -> bool:
+        return key in (*methods.keys(), *OTHERS)
 
 
-# Based on the Okabe-Ito and Tol palettes: distinguishable with colour-blind eyes, and with enough
-# contrast on white and on the dark theme's background. Dash and marker say the same again.
-PALETTE: dict[str, Style] = {
-    "collab": Style("#0077BB", "solid", "circle"),
-    "collab_plus": Style("#D55E00", "solid", "diamond"),
-    "rw_imputation": Style("#33BBEE", "dash", "square"),
-    "imputation": Style("#009988", "dash", "square-open"),
-    "local_imputation": Style("#4477AA", "dashdot", "circle-open"),
-    "local": Style("#CC79A7", "longdash", "triangle-up"),
-    "pooled_moments": Style("#B8860B", "dashdot", "star"),
-    "naive_collab": Style("#BB5566", "dot", "x"),
-    "optimized_naive_collab": Style("#9467BD", "dot", "cross"),
-    "collab_attenuated": Style("#EE7733", "longdashdot", "diamond-open"),
-    "full_data": Style("#708090", "solid", "pentagon"),
-    "collab_optimal": Style("#4E9A06", "solid", "pentagon"),
-    "collab_oracle": Style("#8C8C00", "dash", "diamond-open"),
-    "identity": Style("#AA4499", "dash", "hexagon-open"),
-    "tilted": Style("#D62728", "dash", "hexagon"),
-    "exact": Style("#E69F00", "solid", "line-ew"),
-    "strong": Style("#888888", "dash", "line-ew"),
-}
-
-#: Names of covariances that are no method's, and of methods of logistic models alone.
-BOUND_LABELS = {
-    "collab_attenuated": "COLLAB, attenuated T",
-    "full_data": "Full-data fit",
-    "tilted": "Tilted weights",
-    "exact": "Exact bound",
-    "strong": "C_strong (paper)",
-}
+PALETTE = Palette()
 
 #: From cool (negative) over neutral to warm (positive), readable on both themes.
 DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
@@ -60,8 +53,7 @@ DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
 
 def label(key: str) -> str:
     """What a method or bound is called in every figure."""
-    named = METHODS | WEIGHTINGS
-    return named[key].label if key in named else BOUND_LABELS[key]
+    return OTHERS[key][0] if key in OTHERS else methods.get(key).label
 
 
 Trace = dict[str, Any]

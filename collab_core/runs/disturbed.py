@@ -19,34 +19,31 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Event
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
+from numpy.typing import ArrayLike
 
-from .._base.blas import single_threaded_blas
+from .. import methods as registry
 from .._base.checks import Array, choice, finite_array, positive, vector, whole
+from .._base.intervals import half_width, ratio_interval
 from .._base.linalg import inverse, matvec, transpose
-from ..core.estimate import Estimate, NotEstimableError
+from ..core.agents import Agents
 from ..core.geometry import Geometry
 from ..core.moments import Moments, fit_together
 from ..core.problem import Problem
-from ..methods import estimators
+from ..core.target import Models, Target, TargetLike
 from ..world.laws import FeatureLaw, Law, square_root
-from .chunks import HasSubmit, run_chunks
-from .draws import CompleteSums, StoppedError, complete_sums
-from .simulate import mean_interval
+from .chunks import HasSubmit
+from .curve import Curve
+from .draws import CompleteSums, complete_sums
+from .source import Found, Plan, Progress, Source, Streams, Wanted, curves
 
-#: Methods that are compared; the last is the one the others must beat.
-METHODS = ("collab", "collab_plus", "imputation", "local")
+#: What a disturbed world has at hand for methods.
+GIVEN = frozenset({"fit", "xx", "covariance", "all_pairs"})
 
 #: Numbers per array in a chunk of trials, and most trials in it: progress shows, Stop is quick.
 CHUNK_NUMBERS, CHUNK_TRIALS = 300_000, 50
-
-#: Whom the error is of: one agent, or the mean over all who can work alone.
-Whom = str | int
 
 
 @dataclass(frozen=True)
@@ -229,7 +226,7 @@ def grid(
     problem: Problem,
     n: float,
     disturbance: str,
-    target: Whom = "everybody",
+    target: TargetLike = "everybody",
     shifted: int = 0,
     points: int = 9,
 ) -> tuple[float, ...]:
@@ -282,16 +279,17 @@ def _local_errors(problem: Problem, n: float, thetas: Mapping[int, Array]) -> Ar
     return np.stack(np.broadcast_arrays(*parts), axis=-1)
 
 
-def _agents_of(problem: Problem, n: float, target: Whom) -> list[int]:
+def _agents_of(problem: Problem, n: float, target: TargetLike) -> list[int]:
     able = judged(problem, n)
-    if target == "everybody":
+    whose = Target.of(target, problem.agents, whole_model="everybody")
+    if whose.agent is None:
         if not able:
             raise ValueError(
                 f"n = {n:g} is too few: no agent has two samples more than it sees features, so"
                 " nobody can work alone"
             )
         return able
-    agent = whole("target", target, low=0, high=problem.agents - 1)  # type: ignore[arg-type]
+    agent = whose.agent
     if agent not in able:
         count, k = int(problem.sample_sizes(n)[agent]), int(problem.sizes[agent])
         raise ValueError(
@@ -328,9 +326,9 @@ class BreakEven:
     late: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Robustness:
-    """Errors along a disturbance.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DisturbedCurve(Curve):
+    """Errors along a disturbance; the grid begins with 0, without any disturbance.
 
     Attributes
     ----------
@@ -338,42 +336,36 @@ class Robustness:
     n : float
     disturbance : str
         Key of `DISTURBANCES`.
-    values : tuple of float
-        Its sizes, from least to most disturbance.
-    target : "everybody" or int
     shifted : int
         Whose theta is another, where that is the disturbance.
-    methods : tuple of str
-    errors : dict
-        By method, errors of all finished trials, shape (trials, 1 + number of values): first
-        without any disturbance. Methods that could not be computed have none.
-    theory : dict
-        Closed forms of COLLAB and local least squares in the same columns, NaN where none is known.
-    notes : dict
-        By method, why it is missing.
-    trials : int
-        Asked for.
-    partial : bool
-        Whether the run was stopped before all trials were done.
     """
 
     problem: Problem = field(repr=False)
     n: float
     disturbance: str
-    values: tuple[float, ...]
-    target: Whom
     shifted: int
-    methods: tuple[str, ...]
-    errors: Mapping[str, Array] = field(repr=False)
-    theory: Mapping[str, Array] = field(repr=False)
-    notes: Mapping[str, str] = field(repr=False)
-    trials: int
-    partial: bool
 
     @property
-    def done(self) -> int:
-        """Trials that are finished."""
-        return max((len(errors) for errors in self.errors.values()), default=0)
+    def values(self) -> tuple[float, ...]:
+        """Sizes of the disturbance, from least to most."""
+        return self.grid[1:]
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """By method that could not be computed somewhere, why."""
+        return {
+            method: next(said for (key, _), said in self.notes.items() if key == method)
+            for method in self.methods
+            if any(
+                not self.at(method, place).size and (method, place) in self.notes
+                for place in self.grid
+            )
+        }
+
+    def table(self, method: str) -> Array | None:
+        """Errors of all finished trials, (trials, 1 + number of values), or None."""
+        columns = [self.at(method, place) for place in self.grid]
+        return np.stack(columns, axis=1) if all(column.size for column in columns) else None
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -384,44 +376,29 @@ class Robustness:
         with ``ratio_low`` and ``ratio_high`` (paired), ``theory`` (closed form), ``theory_ratio``,
         ``trials`` and ``note``. What does not exist is <NA>.
         """
-        none = pd.NA if DISTURBANCES[self.disturbance].falling else 0.0
-        rows = [
-            {"value": value, "method": method} | self._row(method, place)
-            for method in self.methods
-            for place, value in enumerate((none, *self.values))
-        ]
+        known = {method: self.table(method) is not None for method in self.methods}
+        local = self.theory("local")
+        rows = []
+        for method in self.methods:
+            for place, theory, alone in zip(self.grid, self.theory(method), local, strict=True):
+                row = self._row(method, place, theory)
+                if not known[method]:
+                    row |= dict.fromkeys(("mean", "low", "high"), pd.NA) | {"trials": 0}
+                ratio = (pd.NA,) * 3
+                if known[method] and known.get("local"):
+                    ratio = ratio_interval(self.at(method, place), self.at("local", place))
+                row |= dict(zip(("ratio", "ratio_low", "ratio_high"), ratio, strict=True))
+                row["theory"] = pd.NA if theory is None else theory
+                row["theory_ratio"] = theory / alone if theory is not None and alone else pd.NA
+                row["note"] = self.missing.get(method, "")
+                if place == 0 and DISTURBANCES[self.disturbance].falling:
+                    row["value"] = pd.NA
+                rows.append(row)
         numbers = ("value", "mean", "low", "high", "ratio", "ratio_low", "ratio_high", "theory",
                    "theory_ratio")  # fmt: skip
-        return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
-
-    def _row(self, method: str, place: int) -> dict[str, Any]:
-        names = ("mean", "low", "high", "ratio", "ratio_low", "ratio_high", "theory",
-                 "theory_ratio")  # fmt: skip
-        row: dict[str, Any] = dict.fromkeys(names, pd.NA)
-        errors, alone = self._errors(method, place), self._errors("local", place)
-        if errors.size:
-            row["mean"], row["low"], row["high"] = mean_interval(errors)
-        if errors.size and alone.size and alone.mean() > 0:
-            ratio = float(errors.mean() / alone.mean())
-            row["ratio"] = ratio
-            if errors.size > 1:
-                # Of a ratio of paired means: the spread of what the ratio leaves, over the mean.
-                half = _half_width(errors - ratio * alone) / float(alone.mean())
-                row["ratio_low"], row["ratio_high"] = max(ratio - half, 0.0), ratio + half
-        theory, base = self._theory(method, place), self._theory("local", place)
-        if theory is not None:
-            row["theory"] = theory
-            row["theory_ratio"] = theory / base if base else pd.NA
-        row |= {"trials": errors.size, "note": self.notes.get(method, "")}
-        return row
-
-    def _errors(self, method: str, place: int) -> Array:
-        found = self.errors.get(method)
-        return np.empty(0) if found is None else found[:, place]
-
-    def _theory(self, method: str, place: int) -> float | None:
-        found = self.theory.get(method)
-        return None if found is None or np.isnan(found[place]) else float(found[place])
+        names = ["value", "method", *numbers[1:], "trials", "note"]
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.astype(dict.fromkeys(numbers, "Float64"))
 
     @property
     def break_even(self) -> BreakEven | None:
@@ -442,8 +419,8 @@ class Robustness:
         BreakEven or None
             None where either method is missing.
         """
-        mine, alone = self.errors.get(method), self.errors.get("local")
-        if mine is None or alone is None or not len(mine):
+        mine, alone = self.table(method), self.table("local")
+        if mine is None or alone is None:
             return None
         gaps = mine - alone
         if np.abs(gaps).max() <= 1e-8 * np.abs(alone).max():
@@ -454,7 +431,7 @@ class Robustness:
         centre = gaps.mean(axis=0)
         early = late = None
         if len(gaps) > 1:
-            half = np.array([_half_width(column) for column in gaps.T])
+            half = half_width(gaps)
             early, late = self._first_above(centre + half), self._first_above(centre - half)
         place = int(np.argmax(centre >= 0))
         if place == 0:
@@ -474,11 +451,6 @@ class Robustness:
         return float(np.exp(logs[place - 2] + part * (logs[place - 1] - logs[place - 2])))
 
 
-def _half_width(gaps: Array) -> float:
-    """Half of the 95% interval of a mean by Student's t."""
-    return float(student.ppf(0.975, gaps.size - 1) * gaps.std(ddof=1) / np.sqrt(gaps.size))
-
-
 # The run -----------------------------------------------------------------------------------------
 
 
@@ -488,17 +460,17 @@ def curve(
     trials: int,
     disturbance: str,
     values: Sequence[float] | None = None,
-    target: Whom = "everybody",
+    target: TargetLike = "everybody",
     *,
     shifted: int = 0,
     direction: ArrayLike | None = None,
     features: str | Law = "gaussian",
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] | None = None,
     seed: int = 0,
-    progress: Callable[[float, Robustness], None] | None = None,
+    progress: Callable[[float, DisturbedCurve], None] | None = None,
     executor: HasSubmit | None = None,
     cancel: Event | None = None,
-) -> Robustness:
+) -> DisturbedCurve:
     """Simulate how errors grow with a disturbance, every method on the same draws.
 
     Parameters
@@ -526,41 +498,64 @@ def curve(
     features : str or Law
         Law of the features, unless that is what is disturbed.
     methods : list of str
-        Of `METHODS`.
+        Keys of `collab_core.methods`; the usual consistent ones by default.
     progress, executor, cancel
         As in `simulate.error_curve`.
 
     Returns
     -------
-    Robustness
+    DisturbedCurve
     """
     choice("disturbance", disturbance, tuple(DISTURBANCES))
-    agents = _agents_of(problem, n, target)
+    whose = Target.of(target, problem.agents, whole_model="everybody")
+    agents = _agents_of(problem, n, whose)
     shifted = whole("shifted", shifted, low=0, high=problem.agents - 1)
-    given = grid(problem, n, disturbance, target, shifted) if values is None else values
-    plan = _Plan(
+    given = grid(problem, n, disturbance, whose, shifted) if values is None else values
+    sizes = _checked_values(disturbance, given, problem.dimension)
+    usual = registry.usual(GIVEN, full=False, consistent=True)
+    chosen = usual if methods is None else registry.chosen(methods, full=False)
+    source = DisturbedWorld(
         problem,
         positive("n", n),
-        whole("trials", trials, low=1),
         disturbance,
-        _checked_values(disturbance, given, problem.dimension),
-        target,
         tuple(agents),
         shifted,
         None if direction is None else vector("direction", direction, problem.dimension),
         FeatureLaw.of(features),
-        tuple(choice("methods", method, METHODS) for method in methods),
-        whole("seed", seed, low=0),
     )
-    done: dict[int, _ChunkResult] = {}
+    plan = Plan.of(source, (0.0, *sizes), trials, [whose], chosen, seed)
+
+    def make(target: Target, found: Found, partial: bool) -> DisturbedCurve:
+        def theory(method: str) -> list[float | None]:
+            by_place = found.formulas.get(method, {})
+            means = [float(by_place[v].mean()) if v in by_place else None for v in plan.grid]
+            return [None if mean is None or np.isnan(mean) else mean for mean in means]
+
+        return DisturbedCurve(
+            axis="value",
+            grid=plan.grid,
+            methods=found.methods,
+            errors=found.errors,
+            notes=found.notes,
+            trials=plan.trials,
+            partial=partial,
+            target=target,
+            is_gaussian=source.law.is_gaussian,
+            theory_of=theory,
+            problem=problem,
+            n=source.n,
+            disturbance=disturbance,
+            shifted=shifted,
+        )
+
+    relay: Progress | None = None
     if progress is not None:
-        progress(0.0, _result(plan, done))
-    for index, found in run_chunks(plan, _errors_of_chunk, executor, cancel):
-        if found is not None:
-            done[index] = found
-        if progress is not None:
-            progress(len(done) / plan.chunks, _result(plan, done))
-    return _result(plan, done)
+        report = progress
+
+        def relay(fraction: float, found: dict[Target, DisturbedCurve]) -> None:
+            report(fraction, found[whose])
+
+    return curves(plan, make, progress=relay, executor=executor, cancel=cancel)[whose]
 
 
 def _checked_values(disturbance: str, values: Sequence[float], d: int) -> tuple[float, ...]:
@@ -575,234 +570,186 @@ def _checked_values(disturbance: str, values: Sequence[float], d: int) -> tuple[
     return tuple(sorted(sizes, reverse=DISTURBANCES[disturbance].falling))
 
 
-@dataclass(frozen=True)
-class _Plan:
-    problem: Problem
-    n: float
-    trials: int
-    disturbance: str
-    values: tuple[float, ...]
-    target: Whom
-    agents: tuple[int, ...]
-    shifted: int
-    direction: Array | None
-    law: Law
-    methods: tuple[str, ...]
-    seed: int
+class DisturbedAgents(Agents):
+    """A stack of trials at one size of the disturbance.
 
-    @property
-    def chunk_size(self) -> int:
-        """Trials of a chunk: by the world alone, so that seeds always mean the same."""
-        numbers = self.problem.agents * self.problem.dimension**2
-        return int(np.clip(CHUNK_NUMBERS // numbers, 1, CHUNK_TRIALS))
+    Attributes
+    ----------
+    thetas : dict of arrays, shape (trials, d)
+        The relation of agents whose data follow another one.
+    gaussian : bool
+        Whether features are Gaussian here.
+    """
 
-    @property
-    def chunks(self) -> int:
-        """Number of chunks."""
-        return -(-self.trials // self.chunk_size)
-
-    @property
-    def about_law(self) -> bool:
-        """Whether the features' law is what is disturbed."""
-        return self.disturbance in ("tails", "clusters")
-
-
-@dataclass(frozen=True)
-class _ChunkResult:
-    errors: dict[str, Array]
-    theory: dict[str, Array]
-    notes: dict[str, str]
-
-
-@dataclass(frozen=True)
-class _World:
-    """A stack of trials at one size of the disturbance."""
-
-    moments: Sequence[Moments]
-    geometry: Geometry
     thetas: Mapping[int, Array]
     gaussian: bool
 
 
-def _errors_of_chunk(plan: _Plan, index: int, cancel: Event | None) -> _ChunkResult | None:
-    """All sizes for a stack of trials, or None where it was stopped before the last."""
+@dataclass(frozen=True)
+class DisturbedWorld(Source):
+    """A world at several sizes of one disturbance, the same people at each.
 
-    def stop() -> bool:
-        return cancel is not None and cancel.is_set()
+    Attributes
+    ----------
+    agents : tuple of int
+        Those who are judged.
+    direction : array, shape (d,), or None
+        Of a shift; drawn in every trial if None.
+    law : Law
+        Of the features, unless that is what is disturbed.
+    """
 
-    columns: dict[str, list[Array]] = {method: [] for method in plan.methods}
-    theory: dict[str, list[Array]] = {"collab": [], "local": []}
-    notes: dict[str, str] = {}
-    try:
-        with single_threaded_blas():
-            for world in _worlds(plan, index, stop):
-                if stop():
-                    return None
-                found, said = _errors(plan, world)
-                notes |= said
-                for method, errors in found.items():
-                    columns[method].append(errors)
-                for method, values in _theory(plan, world).items():
-                    theory[method].append(values)
-    except StoppedError:
-        return None
-    width = 1 + len(plan.values)
-    whole_rows = {m: np.stack(c, axis=1) for m, c in columns.items() if len(c) == width}
-    return _ChunkResult(whole_rows, {m: np.stack(c, axis=1) for m, c in theory.items()}, notes)
+    problem: Problem
+    n: float
+    disturbance: str
+    agents: tuple[int, ...]
+    shifted: int
+    direction: Array | None
+    law: Law
+
+    axis = "value"
+    # Differences along the grid are paired, so a trial counts with all sizes or not at all.
+    whole_only = True
+
+    def chunk_size(self, wanted: Wanted, grid: Sequence[float]) -> int:
+        """Trials of a chunk: by the world alone, so that seeds always mean the same."""
+        numbers = self.problem.agents * self.problem.dimension**2
+        return int(np.clip(CHUNK_NUMBERS // numbers, 1, CHUNK_TRIALS))
+
+    def steps(
+        self,
+        grid: Sequence[float],
+        trials: int,
+        streams: Streams,
+        wanted: Wanted,
+        stop: Callable[[], bool],
+    ) -> Iterator[tuple[float, DisturbedAgents]]:
+        """The trials without disturbance, then at every size of it."""
+        root, drawn = square_root(self.problem.covariance), _Draws(self, trials, streams, stop)
+        if self.disturbance in ("tails", "clusters"):
+            for size in grid:
+                data = drawn.labelled(_law_of(self.disturbance, size, self.law), root)
+                yield size, self._agents(data, self.problem.geometry, gaussian=size == 0)
+            return
+        data = drawn.labelled(self.law, root)
+        yield 0.0, self._agents(data, self.problem.geometry)
+        further = {
+            "shift": drawn.shifted,
+            "perturbed": drawn.perturbed,
+            "unlabelled": drawn.unlabelled,
+        }
+        for size, some, told, thetas in further[self.disturbance](grid[1:], data, root):
+            yield size, self._agents(some, told, thetas)
+
+    def _agents(
+        self,
+        data: Sequence[Moments],
+        geometry: Geometry,
+        thetas: Mapping[int, Array] | None = None,
+        *,
+        gaussian: bool | None = None,
+    ) -> DisturbedAgents:
+        fit_together(list(data))
+        found = DisturbedAgents(data, self.problem.views, geometry, self.problem.dimension)
+        found.thetas = thetas or {}
+        found.gaussian = self.law.is_gaussian if gaussian is None else gaussian
+        return found
+
+    def errors(self, agents: Agents, estimate: Models, target: Target) -> Array:
+        """Mean over the agents that count, each by its own truth, shape (trials,)."""
+        assert isinstance(agents, DisturbedAgents)
+        total: Array = np.zeros(())
+        for agent in self.agents:
+            theta = agents.thetas.get(agent, self.problem.theta)
+            truth, _ = _local_truth(self.problem, agent, theta)
+            gap = estimate.local(agent) - truth
+            total = total + ((gap @ self.problem.geometry.block(agent)) * gap).sum(axis=-1)
+        return total / len(self.agents)
+
+    def formulas(self, agents: Agents, target: Target) -> Mapping[str, Array]:
+        """Closed forms for this stack, shape (trials,), where features are Gaussian."""
+        assert isinstance(agents, DisturbedAgents)
+        if not agents.gaussian:
+            return {}
+        bias, variance = expected(
+            self.problem, self.n, covariance=agents.geometry, thetas=agents.thetas
+        )
+        alone = _local_errors(self.problem, self.n, agents.thetas)
+        trials = agents.moments[0].yy.size
+        return {
+            method: np.broadcast_to(values[..., list(self.agents)].mean(axis=-1), trials)
+            for method, values in {"collab": bias + variance, "local": alone}.items()
+        }
 
 
-def _worlds(plan: _Plan, index: int, stop: Callable[[], bool]) -> Iterator[_World]:
-    """The chunk's trials without disturbance, then at every size of it."""
-    problem = plan.problem
-    trials = min(plan.chunk_size, plan.trials - index * plan.chunk_size)
-    d, root = problem.dimension, square_root(problem.covariance)
+#: A size of the disturbance, everybody's data at it, what is told of Σ, and whose theta is another.
+_Step = tuple[float, Sequence[Moments], Geometry, Mapping[int, Array]]
 
-    def stream(*numbers: int) -> np.random.Generator:
-        return np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(index, *numbers)))
 
-    def people(law: Law, agent: int) -> CompleteSums:
-        # The same streams for every law: the same people, as far as laws allow.
-        size = int(problem.sample_sizes(plan.n)[agent])
-        return complete_sums(stream(0, agent), stream(1, agent), law, root, trials, size, stop)
+@dataclass(frozen=True)
+class _Draws:
+    """The people of a chunk, and what is done to them."""
 
-    def labelled(law: Law) -> list[Moments]:
+    world: DisturbedWorld
+    trials: int
+    streams: Streams
+    stop: Callable[[], bool]
+
+    def people(self, law: Law, agent: int, root: Array) -> CompleteSums:
+        """One agent's samples, from the same streams for every law: the same people."""
+        size = int(self.world.problem.sample_sizes(self.world.n)[agent])
+        features, noise = self.streams(0, agent), self.streams(1, agent)
+        return complete_sums(features, noise, law, root, self.trials, size, self.stop)
+
+    def labelled(self, law: Law, root: Array) -> list[Moments]:
+        """Everybody's data as they would be undisturbed."""
+        problem = self.world.problem
         return [
-            people(law, i).labelled(view, problem.theta, problem.noise)
+            self.people(law, i, root).labelled(view, problem.theta, problem.noise)
             for i, view in enumerate(problem.views)
         ]
 
-    sizes = (0.0, *plan.values)
-    if plan.about_law:
-        for size in sizes:
-            moments = labelled(_law_of(plan.disturbance, size, plan.law))
-            yield _World(moments, problem.geometry, {}, size == 0)
-        return
-    moments, gaussian = labelled(plan.law), plan.law.is_gaussian
-    yield _World(moments, problem.geometry, {}, gaussian)
-    if plan.disturbance == "shift":
-        who, shifted = plan.shifted, people(plan.law, plan.shifted)
+    def shifted(
+        self, sizes: Sequence[float], data: Sequence[Moments], root: Array
+    ) -> Iterator[_Step]:
+        """One agent follows another theta."""
+        world, problem, who = self.world, self.world.problem, self.world.shifted
+        people = self.people(world.law, who, root)
         unit = (
-            unit_shifts(problem, stream(2), trials)
-            if plan.direction is None
-            else np.broadcast_to(plan.direction, (trials, d))
+            unit_shifts(problem, self.streams(2), self.trials)
+            if world.direction is None
+            else np.broadcast_to(world.direction, (self.trials, problem.dimension))
         )
-        for size in plan.values:
+        for size in sizes:
             theta = problem.theta + size * unit
-            data = list(moments)
-            data[who] = shifted.labelled(problem.views[who], theta, problem.noise)
-            yield _World(data, problem.geometry, {who: theta}, gaussian)
-    elif plan.disturbance == "perturbed":
-        noise = symmetric_noise(stream(3), trials, d)
-        for size in plan.values:
-            told = perturb(problem.covariance, noise, size)
-            yield _World(moments, Geometry(told, problem.views), {}, gaussian)
-    else:
-        for told in _nested_covariances(plan, root, trials, stream, stop):
-            yield _World(moments, Geometry(told, problem.views), {}, gaussian)
+            some = list(data)
+            some[who] = people.labelled(problem.views[who], theta, problem.noise)
+            yield size, some, problem.geometry, {who: theta}
 
+    def perturbed(
+        self, sizes: Sequence[float], data: Sequence[Moments], root: Array
+    ) -> Iterator[_Step]:
+        """A wrong covariance is told."""
+        problem = self.world.problem
+        noise = symmetric_noise(self.streams(3), self.trials, problem.dimension)
+        for size in sizes:
+            told = Geometry(perturb(problem.covariance, noise, size), problem.views)
+            yield size, data, told, {}
 
-def _nested_covariances(
-    plan: _Plan,
-    root: Array,
-    trials: int,
-    stream: Callable[..., np.random.Generator],
-    stop: Callable[[], bool],
-) -> list[Array]:
-    """Covariances of unlabelled samples, from most to fewest; the fewer are among the more."""
-    rng, noise_rng = stream(4), stream(5)
-    total: Array = np.zeros(())
-    before = 0
-    found: list[Array] = []
-    for value in reversed(plan.values):
-        more = complete_sums(rng, noise_rng, plan.law, root, trials, int(value) - before, stop)
-        total, before = total + more.xx, int(value)
-        found.append(total / value)
-    return found[::-1]
-
-
-def _errors(plan: _Plan, world: _World) -> tuple[dict[str, Array], dict[str, str]]:
-    """Every method's mean error over the agents that count, shape (trials,)."""
-    problem, views = plan.problem, plan.problem.views
-    fit_together(list(world.moments))
-    found: dict[str, Array] = {}
-    notes: dict[str, str] = {}
-    start: Estimate | None = None
-    for method in plan.methods:
-        try:
-            if method == "local":
-                models = [world.moments[i].fit.theta for i in plan.agents]
-            else:
-                estimate = _estimate(method, world, views, start)
-                start = estimate if method == "collab" else start
-                models = [estimate.local(i) for i in plan.agents]
-        except NotEstimableError as reason:
-            notes[method] = str(reason)
-            continue
-        total = np.zeros(())
-        for agent, model in zip(plan.agents, models, strict=True):
-            truth, _ = _local_truth(problem, agent, world.thetas.get(agent, problem.theta))
-            gap = model - truth
-            total = total + ((gap @ problem.geometry.block(agent)) * gap).sum(axis=-1)
-        found[method] = total / len(plan.agents)
-    return found, notes
-
-
-def _estimate(
-    method: str,
-    world: _World,
-    views: Sequence[NDArray[np.intp]],
-    start: Estimate | None,
-) -> Estimate:
-    match method:
-        case "collab":
-            return estimators.collab(world.moments, views, world.geometry)
-        case "collab_plus":
-            return estimators.collab_plus(world.moments, views, world.geometry, start=start)
-        case _:
-            return estimators.global_imputation(world.moments, views, world.geometry)
-
-
-def _theory(plan: _Plan, world: _World) -> dict[str, Array]:
-    """Closed forms for this stack, shape (trials,); NaN where features are not Gaussian."""
-    trials, agents = world.moments[0].yy.size, list(plan.agents)
-    if not world.gaussian:
-        return {method: np.full(trials, np.nan) for method in ("collab", "local")}
-    bias, variance = expected(plan.problem, plan.n, covariance=world.geometry, thetas=world.thetas)
-    alone = _local_errors(plan.problem, plan.n, world.thetas)
-    pairs = {"collab": bias + variance, "local": alone}
-    return {
-        method: np.broadcast_to(values[..., agents].mean(axis=-1), trials)
-        for method, values in pairs.items()
-    }
-
-
-def _result(plan: _Plan, done: Mapping[int, _ChunkResult]) -> Robustness:
-    # In the order of the chunks, whatever order they finished in: sums are the same bits.
-    ordered = [done[index] for index in sorted(done)]
-    errors = {
-        method: np.concatenate([part.errors[method] for part in ordered])
-        for method in plan.methods
-        if ordered and all(method in part.errors for part in ordered)
-    }
-    theory = {
-        method: np.concatenate([part.theory[method] for part in ordered]).mean(axis=0)
-        for method in ("collab", "local")
-        if ordered
-    }
-    notes: dict[str, str] = {}
-    for part in ordered:
-        notes |= part.notes
-    return Robustness(
-        plan.problem,
-        plan.n,
-        plan.disturbance,
-        plan.values,
-        plan.target,
-        plan.shifted,
-        plan.methods,
-        errors,
-        theory,
-        notes,
-        plan.trials,
-        len(done) < plan.chunks,
-    )
+    def unlabelled(
+        self, sizes: Sequence[float], data: Sequence[Moments], root: Array
+    ) -> Iterator[_Step]:
+        """The covariance of few samples is told, from most to fewest; fewer are among the more."""
+        rng, noise_rng = self.streams(4), self.streams(5)
+        total: Array = np.zeros(())
+        before = 0
+        found: list[Array] = []
+        for size in reversed(sizes):
+            count = int(size) - before
+            more = complete_sums(
+                rng, noise_rng, self.world.law, root, self.trials, count, self.stop
+            )
+            total, before = total + more.xx, int(size)
+            found.append(total / size)
+        for size, covariance in zip(sizes, reversed(found), strict=True):
+            yield size, data, Geometry(covariance, self.world.problem.views), {}

@@ -35,7 +35,7 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True)
-class Sources:
+class Samplers:
     """Where samples of g agents come from who see k features each: ``y = x[view]' w + e``.
 
     Attributes
@@ -55,7 +55,7 @@ class Sources:
     unexplained: Array
 
     @classmethod
-    def of_agents(cls, problem: Problem, agents: Sequence[int]) -> Sources:
+    def of_agents(cls, problem: Problem, agents: Sequence[int]) -> Samplers:
         """Some agents of a problem, all with views of one size."""
         return cls(
             np.stack([problem.views[i] for i in agents]),
@@ -65,7 +65,7 @@ class Sources:
         )
 
     @classmethod
-    def newcomer(cls, problem: Problem) -> Sources:
+    def newcomer(cls, problem: Problem) -> Samplers:
         """One agent, not of the problem, who sees every feature."""
         return cls(
             np.arange(problem.dimension)[None],
@@ -98,7 +98,7 @@ def _above_diagonal(k: int) -> tuple[Indices, Indices]:
 
 
 def gaussian_sums(
-    rng: np.random.Generator, sources: Sources, trials: int, n: int
+    rng: np.random.Generator, sources: Samplers, trials: int, n: int
 ) -> tuple[Array, Array, Array]:
     """``X'X`` (g, t, k, k), ``X'y`` (g, t, k) and ``y'y`` (g, t) of n Gaussian samples, exactly."""
     g, k = sources.views.shape
@@ -239,7 +239,7 @@ class Collecting:
     ----------
     rng : Generator
     problem : Problem
-    sources : Sources
+    sources : Samplers
     trials : int
     law : Law
     stop : callable
@@ -250,7 +250,7 @@ class Collecting:
         self,
         rng: np.random.Generator,
         problem: Problem,
-        sources: Sources,
+        sources: Samplers,
         trials: int,
         law: Law,
         stop: Callable[[], bool],
@@ -292,7 +292,7 @@ class CollectingModels:
     direction z stays and c and RSS grow by what new samples add, so that curves are smooth.
     """
 
-    def __init__(self, rng: np.random.Generator, sources: Sources, trials: int) -> None:
+    def __init__(self, rng: np.random.Generator, sources: Samplers, trials: int) -> None:
         self._rng, self._sources, self._trials = rng, sources, trials
         g, k = sources.views.shape
         z = rng.standard_normal((g, trials, k))

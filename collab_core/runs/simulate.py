@@ -8,194 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial as partial_of
 from threading import Event
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
+from .. import methods as registry
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, choice, fraction, whole
-from ..bounds.theory import Target, expected_errors
+from .._base.intervals import mean_interval
+from ..answers.theory import expected_errors
 from ..core.estimate import Estimate, NotEstimableError
 from ..core.moments import Moments
 from ..core.problem import Problem
+from ..core.target import Target, TargetLike
 from ..world.laws import Law
 from ..world.scenario import Scenario
 from .chunks import HasSubmit, run_chunks
-from .draws import Sources, gaussian_sums
-from .trials import WITHOUT_SIGMA, Plan, error_root, trial_steps, truth_of
-from .trials import Settings as Settings  # part of this module's own interface
+from .curve import Curve
+from .draws import Samplers, gaussian_sums
+from .source import Found, Plan, Progress, curves, note_of
+from .world import Settings, World
 
-QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
-
-
-@dataclass(frozen=True)
-class ErrorCurve:
-    """Prediction error of every method against n, over trials.
-
-    Attributes
-    ----------
-    problem : Problem
-    target : "full" or int
-    sample_sizes : tuple of int
-    methods : tuple of str
-    errors : dict
-        ``errors[method][n]``: errors of all finished trials, shape (trials,). Methods that could
-        not be computed at some n have no entry there.
-    notes : dict
-        ``notes[method, n]``: why an entry is missing, or who was left out of it.
-    settings : Settings
-    trials : int
-        Asked for.
-    partial : bool
-        Whether the run was stopped before all trials were done.
-    known : dict
-        Theory by method, as far as it was asked for: the curves of a run share it, since over
-        records it takes longer than a report may.
-    """
-
-    problem: Problem = field(repr=False)
-    target: Target
-    sample_sizes: tuple[int, ...]
-    methods: tuple[str, ...]
-    errors: Mapping[str, Mapping[int, Array]] = field(repr=False)
-    notes: Mapping[tuple[str, int], str] = field(repr=False)
-    settings: Settings
-    trials: int
-    partial: bool
-    known: dict[str, list[float | None]] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def irreducible(self) -> float:
-        """What unseen features cost the target forever; not part of the errors."""
-        return 0.0 if self.target == "full" else float(self.problem.irreducible[int(self.target)])
-
-    def mean(self, method: str, n: int) -> float | None:
-        """Mean error of a method at n over the trials so far, or None where there is none."""
-        errors = self.errors.get(method, {}).get(n)
-        return float(errors.mean()) if errors is not None and errors.size else None
-
-    def compare(self, method: str, other: str, n: int) -> int | None:
-        """Whether a method's mean error at n is below (-1) or above (1) another's, or neither (0).
-
-        Decided by the 95% interval of the mean difference: the trials are paired. A single trial
-        decides nothing. None where either is missing.
-        """
-        mine, theirs = (self.errors.get(key, {}).get(n) for key in (method, other))
-        if mine is None or theirs is None or mine.shape != theirs.shape or not mine.size:
-            return None
-        gap = mine - theirs
-        # Two ways to the same estimate differ by rounding.
-        if mine.size < 2 or np.abs(gap).max() <= 1e-8 * np.abs(theirs).max():
-            return 0
-        half = student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
-        return 0 if abs(gap.mean()) <= half else int(np.sign(gap.mean()))
-
-    def ahead_from(self, method: str, other: str) -> int | None:
-        """The n from which on ``method`` is below ``other`` (`compare`) at every n of the grid.
-
-        Sizes at which either is missing say nothing. None where it is not ahead at the last n.
-        """
-        found = None
-        for n in reversed(self.sample_sizes):
-            sign = self.compare(method, other, n)
-            if sign is None:
-                continue
-            if sign >= 0:
-                break
-            found = n
-        return found
-
-    def relative_to(self, method: str) -> pd.DataFrame:
-        """Mean errors over those of one method, on the same trials, a row per n and other method.
-
-        Trials are paired, so a ratio is known far better than either mean.
-
-        Returns
-        -------
-        DataFrame
-            ``n``, ``method``, ``ratio`` with its 95% interval ``low`` and ``high`` (by the delta
-            method and Student's t), ``theory`` (the ratio of the formulas) and ``trials``. What
-            does not exist is ``<NA>``.
-        """
-        rows = []
-        by_theory = {key: self._theory(key) for key in self.methods}
-        for key in self.methods:
-            for place, n in enumerate(self.sample_sizes):
-                mine, theirs = by_theory[key][place], by_theory[method][place]
-                row: dict[str, object] = {"n": n, "method": key}
-                row |= dict(zip(("ratio", "low", "high"), self._ratio(key, method, n), strict=True))
-                row["theory"] = mine / theirs if mine is not None and theirs else pd.NA
-                row["trials"] = int(self.errors.get(key, {}).get(n, np.empty(0)).size)
-                if key != method:
-                    rows.append(row)
-        names = ["n", "method", "ratio", "low", "high", "theory", "trials"]
-        numbers = dict.fromkeys(["ratio", "low", "high", "theory"], "Float64")
-        return pd.DataFrame(rows, columns=names).astype(numbers)
-
-    def _ratio(self, method: str, other: str, n: int) -> tuple[Any, Any, Any]:
-        mine, theirs = (self.errors.get(key, {}).get(n) for key in (method, other))
-        if mine is None or theirs is None or mine.shape != theirs.shape or not theirs.sum() > 0:
-            return pd.NA, pd.NA, pd.NA
-        ratio = float(mine.mean() / theirs.mean())
-        if mine.size < 2:
-            return ratio, pd.NA, pd.NA
-        spread = (mine - ratio * theirs).std(ddof=1) / np.sqrt(mine.size) / theirs.mean()
-        half = float(student.ppf(0.975, mine.size - 1) * spread)
-        return ratio, max(ratio - half, 0.0), ratio + half
-
-    @cached_property
-    def frame(self) -> pd.DataFrame:
-        """A row per n and method.
-
-        Columns: ``n``, ``method``, ``mean``, ``low``, ``high`` (95% interval of the mean over
-        trials), ``q05``, ``q25``, ``median``, ``q75``, ``q95`` (of the trials), ``theory``,
-        ``trials`` and ``note``. What does not exist is ``<NA>``, never NaN or infinity, and
-        ``note`` says why.
-        """
-        rows = [
-            self._row(method, n, theory)
-            for method in self.methods
-            for n, theory in zip(self.sample_sizes, self._theory(method), strict=True)
-        ]
-        frame = pd.DataFrame(rows)
-        numbers = ["mean", "low", "high", *QUANTILES, "theory"]
-        return frame.astype(dict.fromkeys(numbers, "Float64"))
-
-    def _row(self, method: str, n: int, theory: float | None) -> dict[str, object]:
-        errors = self.errors.get(method, {}).get(n, np.empty(0))
-        row: dict[str, object] = {"n": n, "method": method}
-        row |= dict.fromkeys(("mean", "low", "high", *QUANTILES), pd.NA)
-        if errors.size:
-            row["mean"], row["low"], row["high"] = mean_interval(errors)
-            row |= {name: float(np.quantile(errors, q)) for name, q in QUANTILES.items()}
-        # Where a method does not exist, a formula for large n says nothing about it.
-        exists = errors.size or (method, n) not in self.notes
-        row["theory"] = theory if theory is not None and exists else pd.NA
-        row["trials"] = int(errors.size)
-        row["note"] = self.notes.get((method, n), "")
-        return row
-
-    def _theory(self, method: str) -> list[float | None]:
-        # Formulas are for a known covariance (local models need none).
-        if self.settings.sigma != "known" and method not in WITHOUT_SIGMA:
-            return [None] * len(self.sample_sizes)
-        if method not in self.known:
-            self.known[method] = expected_errors(
-                self.problem,
-                method,
-                self.sample_sizes,
-                self.target,
-                noise_known=self.settings.noise_known,
-                features=self.settings.law,
-            )
-        return self.known[method]
+__all__ = [
+    "Curve",
+    "PaperExperiment",
+    "Sample",
+    "Settings",
+    "coverage",
+    "draw_moments",
+    "error_curve",
+    "error_curves",
+    "paper_experiment",
+    "path_frame",
+    "quadratic_errors",
+    "sample_estimates",
+    "sample_paths",
+]
 
 
-Progress = Callable[[float, Any], None]
+def planned(
+    problem: Problem,
+    sample_sizes: Sequence[int],
+    trials: int,
+    targets: Sequence[TargetLike],
+    methods: Sequence[str] | None,
+    seed: int,
+    settings: Settings | None,
+) -> Plan[World]:
+    """A plan from what a caller asks for, or a ValueError that says what is wrong."""
+    given = np.atleast_1d(np.asarray(sample_sizes)).tolist()
+    sizes = sorted({whole("sample_sizes", n, low=1, high=10**15) for n in given})
+    if not sizes:
+        raise ValueError("sample_sizes must hold at least one n, got none")
+    whose = [Target.of(target, problem.agents) for target in targets]
+    # Beside the full target, methods that an agent has not are left out for it alone.
+    chosen = registry.chosen(methods, full=any(target.is_full for target in whose))
+    return Plan.of(World(problem, settings), sizes, trials, whose, chosen, seed)
 
 
 def error_curve(
@@ -203,10 +74,10 @@ def error_curve(
     sample_sizes: Sequence[int],
     trials: int,
     methods: Sequence[str] | None = None,
-    target: Target = "full",
+    target: TargetLike = "full",
     seed: int = 0,
     features: str | Law = "gaussian",
-    progress: Callable[[float, ErrorCurve], None] | None = None,
+    progress: Callable[[float, Curve], None] | None = None,
     executor: HasSubmit | None = None,
     *,
     cancel: Event | None = None,
@@ -215,7 +86,7 @@ def error_curve(
     weights: str = "empirical",
     correction: bool = False,
     noise_known: bool = False,
-) -> ErrorCurve:
+) -> Curve:
     """Mean prediction error of every method against n, by simulation, with theory beside it.
 
     Exact in distribution for Gaussian features, at a cost that does not depend on n.
@@ -228,8 +99,7 @@ def error_curve(
         The grid of n. Along it the same agents collect more data.
     trials : int
     methods : list of str, optional
-        Keys of `collab_core.methods.METHODS` or ``WEIGHTINGS``; by default all of the former that
-        apply.
+        Keys of `collab_core.methods`; the usual ones that apply by default.
     target : "full" or int
         All features, or the features of an agent.
     seed : int
@@ -248,14 +118,15 @@ def error_curve(
 
     Returns
     -------
-    ErrorCurve
+    Curve
     """
+    key = Target.of(target, problem.agents).key
     relay: Progress | None = None
     if progress is not None:
         report = progress
 
-        def relay(fraction: float, curves: dict[Target, ErrorCurve]) -> None:
-            report(fraction, curves[target])
+        def relay(fraction: float, found: dict[str | int, Curve]) -> None:
+            report(fraction, found[key])
 
     return error_curves(
         problem,
@@ -275,14 +146,14 @@ def error_curve(
         progress=relay,
         executor=executor,
         cancel=cancel,
-    )[target]
+    )[key]
 
 
 def error_curves(
     problem: Problem,
     sample_sizes: Sequence[int],
     trials: int,
-    targets: Sequence[Target],
+    targets: Sequence[TargetLike],
     methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
@@ -290,30 +161,56 @@ def error_curves(
     progress: Progress | None = None,
     executor: HasSubmit | None = None,
     cancel: Event | None = None,
-) -> dict[Target, ErrorCurve]:
+) -> dict[str | int, Curve]:
     """Several targets from one run, on the same draws: see `error_curve`.
 
     Without ``methods``, every target gets those that apply to it.
     """
-    plan = Plan.checked(problem, sample_sizes, trials, targets, methods, seed, settings)
+    plan = planned(problem, sample_sizes, trials, targets, methods, seed, settings)
+    # Theory by target and method, as far as it was asked for: the curves of a run share it, since
+    # over records it takes longer than a report may.
+    known: dict[tuple[Target, str], list[float | None]] = {}
 
-    known: dict[Target, dict[str, list[float | None]]] = {target: {} for target in plan.targets}
+    def theory(target: Target, method: str) -> list[float | None]:
+        told = plan.source.settings
+        if told.sigma != "known" and "covariance" in registry.get(method).needs:
+            # Formulas are for a known covariance (local models need none).
+            return [None] * len(plan.grid)
+        if (target, method) not in known:
+            known[target, method] = expected_errors(
+                problem,
+                method,
+                [int(n) for n in plan.grid],
+                target,
+                noise_known=told.noise_known,
+                features=told.law,
+            )
+        return known[target, method]
 
-    def curves(results: Mapping[int, _ChunkResult], partial: bool) -> dict[Target, ErrorCurve]:
-        return {
-            target: _curve(plan, target, results, partial, known[target]) for target in plan.targets
-        }
+    def make(target: Target, found: Found, partial: bool) -> Curve:
+        return Curve(
+            axis="n",
+            grid=plan.grid,
+            methods=found.methods,
+            errors=found.errors,
+            notes=found.notes,
+            trials=plan.trials,
+            partial=partial,
+            target=target,
+            irreducible=target.irreducible(problem),
+            is_gaussian=plan.source.settings.law.is_gaussian,
+            theory_of=lambda method: theory(target, method),
+        )
 
-    done: dict[int, _ChunkResult] = {}
+    relay: Progress | None = None
     if progress is not None:
-        # Theory needs no trials: the first report has its lines and no markers yet.
-        progress(0.0, curves(done, partial=True))
-    for index, result in run_chunks(plan, _errors_of_chunk, executor, cancel):
-        done[index] = result
-        if progress is not None:
-            finished = sum(result.finished for result in done.values())
-            progress(finished / plan.chunks, curves(done, partial=finished < plan.chunks))
-    return curves(done, partial=sum(result.finished for result in done.values()) < plan.chunks)
+        report = progress
+
+        def relay(fraction: float, found: dict[Target, Curve]) -> None:
+            report(fraction, {target.key: curve for target, curve in found.items()})
+
+    found = curves(plan, make, progress=relay, executor=executor, cancel=cancel)
+    return {target.key: curve for target, curve in found.items()}
 
 
 @dataclass(frozen=True)
@@ -339,7 +236,7 @@ def sample_estimates(
     n: int,
     trials: int,
     methods: Sequence[str] | None = None,
-    target: Target = "full",
+    target: TargetLike = "full",
     *,
     seed: int = 0,
     settings: Settings | None = None,
@@ -362,7 +259,7 @@ def sample_estimates(
         executor=executor,
         progress=progress,
         cancel=cancel,
-    ).get(n, Sample({}, truth_of(problem, target), {}))
+    ).get(n, Sample({}, Target.of(target, problem.agents).truth(problem), {}))
 
 
 def sample_paths(
@@ -370,7 +267,7 @@ def sample_paths(
     sample_sizes: Sequence[int],
     trials: int,
     methods: Sequence[str] | None = None,
-    target: Target = "full",
+    target: TargetLike = "full",
     *,
     seed: int = 0,
     settings: Settings | None = None,
@@ -383,16 +280,16 @@ def sample_paths(
     Row t of every array is the same trial at every n, so that its path can be followed. Sizes
     that were not reached before ``cancel`` are not there. ``progress`` is told the fraction only.
     """
-    plan = Plan.checked(problem, sample_sizes, trials, [target], methods, seed, settings)
+    plan = planned(problem, sample_sizes, trials, [target], methods, seed, settings)
     parts: dict[int, Any] = {}
     for index, part in run_chunks(plan, _estimates_of_chunk, executor, cancel):
         parts[index] = part
         if progress is not None:
-            finished = sum(len(part) == len(plan.sample_sizes) for part in parts.values())
+            finished = sum(len(part) == len(plan.grid) for part in parts.values())
             progress(finished / plan.chunks, None)
     ordered = [parts[index] for index in sorted(parts)]
     samples: dict[int, Sample] = {}
-    for n in plan.sample_sizes:
+    for n in map(int, plan.grid):
         reached = [part[n] for part in ordered if n in part]
         found: dict[str, list[Array]] = {}
         notes: dict[str, str] = {}
@@ -402,7 +299,7 @@ def sample_paths(
                 found.setdefault(method, []).append(value)
         if reached:
             estimates = {method: np.concatenate(part) for method, part in found.items()}
-            samples[n] = Sample(estimates, truth_of(problem, target), notes)
+            samples[n] = Sample(estimates, plan.targets[0].truth(problem), notes)
     return samples
 
 
@@ -436,22 +333,12 @@ def quadratic_errors(sample: Sample, form: Array, n: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["method", "mean", "low", "high"])
 
 
-def mean_interval(errors: Array) -> tuple[float, Any, Any]:
-    """Mean over trials and its 95% interval by Student's t; one trial has no interval."""
-    mean = float(errors.mean())
-    if errors.size < 2:
-        return mean, pd.NA, pd.NA
-    spread = errors.std(ddof=1) / np.sqrt(errors.size)
-    half = float(student.ppf(0.975, errors.size - 1) * spread)
-    return mean, max(mean - half, 0.0), mean + half
-
-
 def draw_moments(problem: Problem, n: int, seed: int = 0) -> list[Moments]:
     """One data set: every agent's moments of n (times its share) Gaussian samples."""
     rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
     drawn = []
     for i, size in enumerate(problem.sample_sizes(n)):
-        xx, xy, yy = gaussian_sums(rng, Sources.of_agents(problem, [i]), 1, int(size))
+        xx, xy, yy = gaussian_sums(rng, Samplers.of_agents(problem, [i]), 1, int(size))
         drawn.append(Moments(int(size), xx[0, 0], xy[0, 0], yy[0, 0]))
     return drawn
 
@@ -462,7 +349,7 @@ def coverage(
     trials: int,
     level: float = 0.95,
     methods: Sequence[str] = ("collab", "collab_plus"),
-    target: Target = "full",
+    target: TargetLike = "full",
     *,
     seed: int = 0,
     settings: Settings | None = None,
@@ -480,9 +367,10 @@ def coverage(
     """
     level = fraction("level", level)
     for method in methods:
-        choice("methods", method, _WITH_INTERVALS)
-    plan = Plan.checked(problem, [n], trials, [target], methods, seed, settings, level=level)
-    parts = [result for _, result in sorted(run_chunks(plan, _coverage_of_chunk, executor, cancel))]
+        choice("methods", method, [one.key for one in registry.every() if one.gives_intervals])
+    plan = planned(problem, [n], trials, [target], methods, seed, settings)
+    work = partial_of(_coverage_of_chunk, level=level)
+    parts = [result for _, result in sorted(run_chunks(plan, work, executor, cancel))]
     rows: list[dict[str, object]] = []
     for method in methods:
         covered = [part[method][0] for part in parts if method in part]
@@ -514,15 +402,15 @@ class PaperExperiment:
     Attributes
     ----------
     problem : Problem
-    full : ErrorCurve
+    full : Curve
         The test agent with all 30 features.
-    missing : ErrorCurve
+    missing : Curve
         The test agent with 20 of them.
     """
 
     problem: Problem
-    full: ErrorCurve
-    missing: ErrorCurve
+    full: Curve
+    missing: Curve
 
 
 def paper_experiment(
@@ -564,51 +452,18 @@ def paper_experiment(
     return PaperExperiment(problem, curves["full"], curves[0])
 
 
-_WITH_INTERVALS = ("collab", "collab_plus", "imputation", "rw_imputation", "local_imputation")
-
-
-@dataclass(frozen=True)
-class _ChunkResult:
-    errors: dict[tuple[Target, str, int], Array]
-    notes: dict[tuple[Target, str, int], str]
-    finished: bool
-
-
-def _errors_of_chunk(plan: Plan, index: int, cancel: Event | None) -> _ChunkResult:
-    errors: dict[tuple[Target, str, int], Array] = {}
-    notes: dict[tuple[Target, str, int], str] = {}
-    roots = {target: error_root(plan.problem, target) for target in plan.targets}
-    steps = 0
-    with single_threaded_blas():
-        for step in trial_steps(plan, index, cancel):
-            for method in plan.methods:
-                for target in plan.targets:
-                    if target != "full" and method == "optimized_naive_collab":
-                        continue
-                    key = (target, method, step.n)
-                    try:
-                        model, said = step.model(method, target)
-                    except NotEstimableError as reason:
-                        notes[key] = str(reason)
-                        continue
-                    if said:
-                        notes[key] = said
-                    truth, root = roots[target]
-                    errors[key] = (((model - truth) @ root) ** 2).sum(axis=-1)
-            steps += 1
-    return _ChunkResult(errors, notes, steps == len(plan.sample_sizes))
-
-
 def _estimates_of_chunk(
-    plan: Plan, index: int, cancel: Event | None
+    plan: Plan[World], index: int, cancel: Event | None
 ) -> dict[int, tuple[dict[str, Array], dict[str, str]]]:
     found: dict[int, tuple[dict[str, Array], dict[str, str]]] = {}
     with single_threaded_blas():
-        for step in trial_steps(plan, index, cancel):
-            values, notes = found.setdefault(step.n, ({}, {}))
+        for n, agents in plan.steps(index, cancel):
+            values, notes = found.setdefault(int(n), ({}, {}))
             for method in plan.methods:
                 try:
-                    values[method], said = step.model(method, plan.targets[0])
+                    estimate = registry.get(method).of(agents)
+                    values[method] = plan.targets[0].model(estimate)
+                    said = note_of(estimate)
                 except NotEstimableError as reason:
                     said = str(reason)
                 if said:
@@ -617,52 +472,16 @@ def _estimates_of_chunk(
 
 
 def _coverage_of_chunk(
-    plan: Plan, index: int, cancel: Event | None
+    plan: Plan[World], index: int, cancel: Event | None, *, level: float
 ) -> dict[str, tuple[np.ndarray, Array]]:
     target = plan.targets[0]
-    agent = None if target == "full" else int(target)
-    truth = truth_of(plan.problem, target)
+    truth = target.truth(plan.source.problem)
     result: dict[str, tuple[np.ndarray, Array]] = {}
     with single_threaded_blas():
-        for step in trial_steps(plan, index, cancel):
+        for _, agents in plan.steps(index, cancel):
             for method in plan.methods:
-                estimate = step.estimate(method)
+                estimate = registry.get(method).of(agents)
                 assert isinstance(estimate, Estimate)
-                low, high = estimate.interval(plan.level, agent=agent)
+                low, high = estimate.interval(level, agent=target.agent)
                 result[method] = ((low <= truth) & (truth <= high), high - low)
     return result
-
-
-def _curve(
-    plan: Plan,
-    target: Target,
-    results: Mapping[int, _ChunkResult],
-    partial: bool,
-    known: dict[str, list[float | None]],
-) -> ErrorCurve:
-    methods = tuple(m for m in plan.methods if target == "full" or m != "optimized_naive_collab")
-    errors: dict[str, dict[int, Array]] = {method: {} for method in methods}
-    notes: dict[tuple[str, int], str] = {}
-    # In the order of the chunks, whatever order they finished in: sums are the same bits.
-    ordered = [results[index] for index in sorted(results)]
-    for method in methods:
-        for n in plan.sample_sizes:
-            key = (target, method, n)
-            parts = [result.errors[key] for result in ordered if key in result.errors]
-            if parts:
-                errors[method][n] = np.concatenate(parts)
-            said = [result.notes[key] for result in ordered if key in result.notes]
-            if said:
-                notes[method, n] = said[0]
-    return ErrorCurve(
-        problem=plan.problem,
-        target=target,
-        sample_sizes=plan.sample_sizes,
-        methods=methods,
-        errors=errors,
-        notes=notes,
-        settings=plan.settings,
-        trials=plan.trials,
-        partial=partial,
-        known=known,
-    )

@@ -8,7 +8,7 @@ the Gaussian ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from functools import partial as partial_of
 from threading import Event
@@ -16,19 +16,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
+from .. import methods as registry
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, whole
+from .._base.intervals import mean_interval
+from ..answers.theory import expected_errors
 from ..bounds import covariances as bounds
-from ..bounds.theory import Target, expected_errors
 from ..bounds.weights import score_covariances, weights_of
-from ..core.estimate import Estimate
 from ..core.problem import Problem
+from ..core.target import Target, TargetLike
+from ..methods.collab_optimal import optimal
 from ..world.laws import Law
 from .chunks import HasSubmit, run_chunks
-from .simulate import ErrorCurve, mean_interval
-from .trials import Plan, Settings, error_root, trial_steps
+from .curve import Curve
+from .simulate import planned
+from .source import Plan
+from .world import Settings, World
 
 #: Draws of the trials from which the range of a break-even is taken.
 RESAMPLES = 400
@@ -37,44 +41,39 @@ RESAMPLES = 400
 OPTIMAL = ("collab_optimal", "collab_oracle")
 
 
-@dataclass(frozen=True)
-class UnlabelledCurve:
+#: What the estimated weights are compared with: COLLAB's own, and those that need the truth.
+OTHERS = ("collab", "collab_oracle")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlabelledCurve(Curve):
     """Error of COLLAB with estimated optimal weights against the number of unlabelled samples.
+
+    The grid holds numbers of unlabelled samples; the errors of ``"collab"`` and
+    ``"collab_oracle"``, which use none, are the same everywhere on it.
 
     Attributes
     ----------
     problem : Problem
-    target : "full" or int
     n : int
         Labelled samples per agent.
-    sizes : tuple of int
-        Numbers of unlabelled samples.
-    errors : dict
-        ``errors[size]``: of the trials, shape (trials,), weights and plug-in estimated.
     limits : dict
         ``limits[size]``: what the same weights cost as n grows, the plug-in then being the truth:
         ``n`` times the error, by formula, shape (trials,).
-    others : dict
-        Errors of ``"collab"`` and ``"collab_oracle"`` on the same labelled data, shape (trials,).
     gaussian, optimal : float
         n times the error that theory gives Gaussian and optimal weights as n grows.
-    trials : int
-        Asked for.
-    partial : bool
-        Whether the run was stopped before all trials were done.
     """
 
     problem: Problem = field(repr=False)
-    target: Target
     n: int
-    sizes: tuple[int, ...]
-    errors: Mapping[int, Array] = field(repr=False)
-    limits: Mapping[int, Array] = field(repr=False)
-    others: Mapping[str, Array] = field(repr=False)
+    limits: Mapping[float, Array] = field(repr=False)
     gaussian: float
     optimal: float
-    trials: int
-    partial: bool
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of unlabelled samples."""
+        return self.sample_sizes
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -87,7 +86,7 @@ class UnlabelledCurve:
         for size in self.sizes:
             row: dict[str, object] = {"unlabelled": size}
             for prefix, values in (
-                ("", self.n * self.errors.get(size, np.empty(0))),
+                ("", self.n * self.at("collab_optimal", size)),
                 ("limit", self.limits.get(size, np.empty(0))),
             ):
                 names = ("mean", "low", "high")
@@ -95,14 +94,14 @@ class UnlabelledCurve:
                     names = ("limit", "limit_low", "limit_high")
                 found = mean_interval(values) if values.size else (pd.NA,) * 3
                 row |= dict(zip(names, found, strict=True))
-            rows.append(row | {"trials": int(self.errors.get(size, np.empty(0)).size)})
+            rows.append(row | {"trials": int(self.at("collab_optimal", size).size)})
         numbers = ["mean", "low", "high", "limit", "limit_low", "limit_high"]
         return pd.DataFrame(rows).astype(dict.fromkeys(numbers, "Float64"))
 
     def scaled(self, method: str) -> tuple[float, Any, Any] | None:
         """``n`` times the error of ``"collab"`` or ``"collab_oracle"``: mean and 95% interval."""
-        errors = self.others.get(method)
-        return mean_interval(self.n * errors) if errors is not None and errors.size else None
+        errors = self.at(method, self.grid[-1])
+        return mean_interval(self.n * errors) if errors.size else None
 
     @property
     def loss(self) -> float:
@@ -172,18 +171,8 @@ class UnlabelledCurve:
         At it and every larger one the paired 95% interval of the difference excludes 0; their
         means may be below from fewer on.
         """
-        found = None
-        gaussian = self.others.get("collab", np.empty(0))
-        for size in reversed(self.sizes):
-            mine = self.errors.get(size, np.empty(0))
-            if mine.size < 2 or mine.shape != gaussian.shape:
-                return found
-            gap = mine - gaussian
-            half = student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size)
-            if gap.mean() > -half:
-                return found
-            found = size
-        return found
+        found = self.ahead_from("collab_optimal", "collab")
+        return None if found is None else int(found)
 
 
 def curve(
@@ -191,7 +180,7 @@ def curve(
     n: int,
     sizes: Sequence[int],
     trials: int,
-    target: Target = "full",
+    target: TargetLike = "full",
     *,
     features: str | Law,
     seed: int = 0,
@@ -218,38 +207,42 @@ def curve(
     if not ordered:
         raise ValueError("sizes must hold at least one number of unlabelled samples, got none")
     settings = Settings(features=features, unlabelled=ordered[-1], weights=weights)
-    methods = ("collab", "collab_oracle", "collab_optimal")
-    plan = Plan.checked(problem, [n], trials, [target], methods, seed, settings)
+    methods = (*OTHERS, "collab_optimal")
+    plan = planned(problem, [n], trials, [target], methods, seed, settings)
     # Weights of every size, estimated and with theta known: about four times those of the largest.
-    plan = replace(plan, chunk_size=max(1, plan.chunk_size // 4))
-    agent = None if target == "full" else int(target)
-    gaussian, optimal = (
-        expected_errors(problem, method, [1], target, features=features)[0]
-        for method in ("collab", "collab_oracle")
+    plan = plan.in_chunks_of(max(1, plan.chunk_size // 4))
+    whose = plan.targets[0]
+    gaussian, best = (
+        expected_errors(problem, method, [1], whose, features=features)[0] for method in OTHERS
     )
     assert gaussian is not None
-    assert optimal is not None
+    assert best is not None
 
     def found(results: Mapping[int, _UnlabelledChunk], partial: bool) -> UnlabelledCurve:
         parts = [results[index] for index in sorted(results)]
+        others = _joined([part.others for part in parts])
+        errors = {method: dict.fromkeys(ordered, others[method]) for method in others}
         return UnlabelledCurve(
-            problem=problem,
-            target=target,
-            n=n,
-            sizes=ordered,
-            errors=_joined([part.errors for part in parts]),
-            limits=_joined([part.limits for part in parts]),
-            others=_joined([part.others for part in parts]),
-            gaussian=gaussian,
-            optimal=optimal,
+            axis="unlabelled",
+            grid=ordered,
+            methods=methods,
+            errors=errors | {"collab_optimal": _joined([part.errors for part in parts])},
+            notes={},
             trials=plan.trials,
             partial=partial,
+            target=whose,
+            is_gaussian=settings.law.is_gaussian,
+            problem=problem,
+            n=n,
+            limits=_joined([part.limits for part in parts]),
+            gaussian=gaussian,
+            optimal=best,
         )
 
     done: dict[int, _UnlabelledChunk] = {}
     if progress is not None:
         progress(0.0, found(done, partial=True))
-    work = partial_of(_unlabelled_of_chunk, sizes=ordered, agent=agent)
+    work = partial_of(_unlabelled_of_chunk, sizes=ordered)
     for index, result in run_chunks(plan, work, executor, cancel):
         done[index] = result
         if progress is not None:
@@ -258,18 +251,18 @@ def curve(
     return found(done, partial=sum(bool(result.errors) for result in done.values()) < plan.chunks)
 
 
-def gains(curve: ErrorCurve) -> pd.DataFrame:
+def gains(curve: Curve) -> pd.DataFrame:
     """Errors of optimal weights over those of COLLAB's, on the same trials.
 
     Parameters
     ----------
-    curve : ErrorCurve
+    curve : Curve
         Of a run with ``"collab"`` among its methods.
 
     Returns
     -------
     DataFrame
-        Rows of `ErrorCurve.relative_to` of `OPTIMAL`, weights estimated and known.
+        Rows of `Curve.relative_to` of `OPTIMAL`, weights estimated and known.
     """
     frame = curve.relative_to("collab")
     return frame[frame["method"].isin(OPTIMAL)]
@@ -283,45 +276,33 @@ class _UnlabelledChunk:
 
 
 def _unlabelled_of_chunk(
-    plan: Plan,
-    index: int,
-    cancel: Event | None,
-    *,
-    sizes: tuple[int, ...],
-    agent: int | None,
+    plan: Plan[World], index: int, cancel: Event | None, *, sizes: tuple[int, ...]
 ) -> _UnlabelledChunk:
-    problem, target = plan.problem, plan.targets[0]
-    truth, root = error_root(problem, target)
+    source, target = plan.source, plan.targets[0]
     found = _UnlabelledChunk({}, {}, {})
-
-    def errors_of(estimate: Estimate) -> Array:
-        model = estimate.theta if agent is None else estimate.local(agent)
-        return (((model - truth) @ root) ** 2).sum(axis=-1)
-
     with single_threaded_blas():
-        for step in trial_steps(plan, index, cancel):
-            assert step.unlabelled is not None
+        for _, agents in plan.steps(index, cancel):
+            assert agents.unlabelled is not None
             errors, limits = {}, {}
             for size in sizes:
                 if cancel is not None and cancel.is_set():
                     # Trials count with all their sizes or not at all: curves must stay paired.
                     return found
-                samples = step.unlabelled[:, :size]
-                errors[size] = errors_of(step.optimal(samples))
+                samples = agents.unlabelled[:, :size]
+                errors[size] = source.errors(agents, optimal(agents, samples), target)
                 limits[size] = np.array(
-                    [_weights_error(problem, plan.scores, one, agent) for one in samples]
+                    [_weights_error(source.problem, source.scores, one, target) for one in samples]
                 )
-            for method in ("collab", "collab_oracle"):
-                estimate = step.estimate(method)
-                assert isinstance(estimate, Estimate)
-                found.others[method] = errors_of(estimate)
+            for method in OTHERS:
+                estimate = registry.get(method).of(agents)
+                found.others[method] = source.errors(agents, estimate, target)
             found.errors.update(errors)
             found.limits.update(limits)
     return found
 
 
 def _weights_error(
-    problem: Problem, scores: Sequence[Array], samples: Array, agent: int | None
+    problem: Problem, scores: Sequence[Array], samples: Array, target: Target
 ) -> float:
     """``tr(Sigma C(W))`` of weights from these unlabelled samples, theta and noise being known."""
     # As a stack of one trial, which is summed faster.
@@ -330,7 +311,7 @@ def _weights_error(
     )
     weights = weights_of([one[0] for one in guess], problem.geometry)
     covariance = bounds.weighted(problem, weights, scores)
-    return bounds.error(problem, covariance, agent)
+    return bounds.error(problem, covariance, target.agent)
 
 
 def _joined(parts: Sequence[Mapping[Any, Array]]) -> dict[Any, Array]:

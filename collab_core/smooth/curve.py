@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._base.checks import Array
-from ..runs.simulate import mean_interval
+from .._base.intervals import mean_interval
 from . import methods as registry
 from .measures import MEASURES, measure_of, paired
 from .trouble import COUNTS, Trouble

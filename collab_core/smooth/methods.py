@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import methods as linear
 from .._base.checks import Array
 from .._base.registry import Registry
-from ..methods.registry import METHODS as LINEAR
 from .fits import Fit
 from .models import Aggregate, collab, imputation, naive
 
 if TYPE_CHECKING:
-    from ..bounds.theory import Target
+    from ..core.target import TargetKey as Target
     from .step import Step
 
 
@@ -91,7 +91,7 @@ class Aggregated(Method):
 class Collab(Aggregated):
     """The paper's last proposal: least disagreement with every agent, over its training loss."""
 
-    key, label = "collab", LINEAR["collab"].label
+    key, label = "collab", linear.get("collab").label
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of the agents' own fits alone."""
@@ -120,7 +120,7 @@ class Attenuated(Aggregated):
 class Imputation(Aggregated):
     """Everybody's features imputed, all data pooled, one fit."""
 
-    key, label, in_one_place = "imputation", LINEAR["imputation"].label, True
+    key, label, in_one_place = "imputation", linear.get("imputation").label, True
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of everybody's samples."""
@@ -142,7 +142,7 @@ class Local(Method):
 class NaiveCollab(Aggregated):
     """The local models averaged as they are."""
 
-    key, label = "naive_collab", LINEAR["naive_collab"].label
+    key, label = "naive_collab", linear.get("naive_collab").label
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of the agents' own fits alone."""

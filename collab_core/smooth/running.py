@@ -11,8 +11,8 @@ import numpy as np
 
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, whole
-from ..bounds.theory import Target
 from ..core.estimate import NotEstimableError
+from ..core.target import TargetKey as Target
 from ..runs.chunks import HasSubmit, run_chunks
 from .cancelling import CancelledError, cancelled_by, check_cancelled
 from .curve import Curve

@@ -12,8 +12,8 @@ import pandas as pd
 
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, Indices, whole
-from ..bounds.theory import Target
 from ..core.problem import Problem
+from ..core.target import TargetKey as Target
 from ..runs.chunks import HasSubmit
 from .cancelling import CancelledError, cancelled_by, check_cancelled
 from .curve import Curve

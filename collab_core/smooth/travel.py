@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from .._base.checks import Array, Indices, choice, whole
-from ..bounds.theory import Target
 from ..census.people import People
 from ..census.study import Study
+from ..core.target import TargetKey as Target
 from ..runs.chunks import HasSubmit
 from .curve import Curve
 from .fits import Fit, with_constant

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from .._base.checks import Array, choice, finite_array, whole
-from ..bounds.theory import Target
 from ..core.problem import Problem
+from ..core.target import TargetKey as Target
 from ..world.laws import square_root
 from .layout import Layout
 from .losses import LOGISTIC

@@ -21,11 +21,10 @@ from .frames import columns_of, who_sees_what
 from .model import TableModel
 from .profile import Column, Table
 from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
-from .study import METHODS, TableStudy, analyse
+from .study import TableStudy, analyse, compared
 
 __all__ = [
     "FOLDS",
-    "METHODS",
     "MOST_BYTES",
     "MOST_COLUMNS",
     "MOST_ROWS",
@@ -42,6 +41,7 @@ __all__ = [
     "add_up",
     "analyse",
     "columns_of",
+    "compared",
     "effort",
     "report",
     "survey",

@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import methods
 from .._base.checks import Array, Indices
 from .._base.linalg import solve
-from ..core.estimate import Estimate, LeftOut, NaiveEstimate, NotEstimableError
+from ..core.agents import Agents
+from ..core.estimate import LeftOut, NotEstimableError
 from ..core.geometry import Geometry
+from ..core.held_out import about_mean
 from ..core.moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
+from ..core.target import Models
 from ..methods import estimators
 from .design import Filled
 from .reading import listed
@@ -38,7 +42,6 @@ class Fits:
     ) -> None:
         self.study, self.totals, self.filled = study, totals, filled
         self.notes: dict[str, str] = {}
-        self._estimates: dict[str, Estimate | NaiveEstimate | None] = {}
 
     @cached_property
     def x_means(self) -> list[Array]:
@@ -56,20 +59,17 @@ class Fits:
         result = []
         for i, total in enumerate(self.totals):
             n = at_least_one(total[:, 0, 0])
-            sums = total[:, 0, 1:]
-            about = total[:, 1:, 1:] - sums[:, :, None] * sums[:, None, :] / n[:, None, None]
-            # A column that is constant in these rows becomes exactly 0 (see Moments.centred): what
-            # is left of it is rounding, of the sums about the agent's mean and of the mean itself.
+            # A column that is constant in these rows becomes exactly 0: what is left of it is
+            # rounding, of the sums about the agent's mean and of the mean itself.
             unit = np.append(self.study.scale[self.study.views[i]], self.study.label_scale)
             origin = np.append(self.study.middle(i), self.study.survey.target_means[i])
             raw = np.diagonal(total[:, 1:, 1:], axis1=-2, axis2=-1)
             least = CONSTANT * raw + CONSTANT_ABOUT_MEAN * n[:, None] * (origin / unit) ** 2
-            varies = np.diagonal(about, axis1=-2, axis2=-1) > least
             told = self.filled[i]
             if told is not None:
                 # What varies by what was filled in alone says nothing of the target.
-                varies[:, :-1] &= told.varies
-            about = about * (varies[:, :, None] & varies[:, None, :])
+                least[:, :-1][~told.varies] = np.inf
+            _, about = about_mean(n, total[:, 0, 1:], total[:, 1:, 1:], least)
             about = (about + np.swapaxes(about, -1, -2)) / 2
             result.append(
                 Moments(
@@ -152,34 +152,32 @@ class Fits:
         part = block[..., chosen[:, None], chosen]
         return np.linalg.solve(part, phi[..., chosen, None])[..., 0]
 
-    def estimate(self, method: str) -> Estimate | NaiveEstimate | None:
-        """A method's estimate, or None with a note."""
-        if method not in self._estimates:
-            try:
-                self._estimates[method] = found = self._compute(method)
-                if found.left_out:
-                    self.notes[method] = self._left_out(found.left_out)
-            except NotEstimableError as reason:
-                self._estimates[method] = None
-                self.notes[method] = str(reason)
-        return self._estimates[method]
+    @cached_property
+    def agents(self) -> Agents:
+        """Everybody, as methods read them."""
+        lacking = {}
+        if not self.study.has_full_model:
+            first, second = self.study.unseen_pairs[0]
+            lacking["all_pairs"] = f"nobody has both {first} and {second}"
+        return Agents(
+            self.moments,
+            self.study.views,
+            lambda: self.geometry,
+            len(self.study.features),
+            lacking=lacking,
+        )
 
-    def _compute(self, method: str) -> Estimate | NaiveEstimate:
-        views = self.study.views
-        match method:
-            case "naive_collab":
-                return estimators.naive_collab(self.moments, views, len(self.study.features))
-            case "imputation":
-                return estimators.global_imputation(self.moments, views, self.geometry)
-            case "collab_plus":
-                if not self.study.has_full_model:
-                    raise NotEstimableError(
-                        "COLLAB+ needs the covariance of every pair of features, and nobody has"
-                        f" both {' and '.join(self.study.unseen_pairs[0])}"
-                    )
-                return estimators.collab_plus(self.moments, views, self.geometry)
-            case _:
-                return estimators.collab(self.moments, views, self.geometry)
+    def estimate(self, method: str) -> Models | None:
+        """A method's estimate, or None with a note."""
+        try:
+            found = methods.get(method).of(self.agents)
+        except NotEstimableError as reason:
+            self.notes[method] = str(reason)
+            return None
+        left_out: tuple[LeftOut, ...] = getattr(found, "left_out", ())
+        if left_out:
+            self.notes[method] = self._left_out(left_out)
+        return found
 
     def _left_out(self, left_out: Sequence[LeftOut]) -> str:
         names = [self.study.agents[entry.agent] for entry in left_out]
@@ -190,11 +188,11 @@ class Fits:
         moment = self.moments[agent]
         if moment.features == 0:
             return np.zeros((moment.n.size, 0))
-        if method == "local":
-            few = (moment.degrees_of_freedom <= moment.features).any()
-            return None if few else moment.fit.theta
         estimate = self.estimate(method)
-        return None if estimate is None else estimate.local(agent)
+        try:
+            return None if estimate is None else estimate.local(agent)
+        except NotEstimableError:
+            return None
 
 
 def at_least_one(n: Array) -> Array:

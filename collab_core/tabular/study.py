@@ -16,24 +16,26 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
 
+from .. import methods
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, Indices, agent_index
+from .._base.intervals import holm, jackknife_error, split_interval, student_chance, student_reach
 from ..bounds.weights import noise_variance
-from ..core import sigma as sigma_module
+from ..core import sigma as known_by
 from ..core.estimate import Estimate
 from ..core.geometry import Geometry
+from ..core.held_out import HeldOut
 from ..core.moments import Moments
 from ..core.problem import Problem
 from .design import FIT_STACKS, FOLDS, Choice, Feature, Filled, Survey, TableSums, add_up, survey
-from .fits import Fits, at_least_one
+from .fits import Fits
 from .independent import independent
 from .profile import Table
 from .reading import listed
 
-#: Methods in the order of tables and legends.
-METHODS = ("local", "collab", "collab_plus", "imputation", "naive_collab")
+#: What a table has at hand for methods.
+GIVEN = frozenset({"fit", "xx", "covariance", "all_pairs"})
 
 #: Times that the rows are dealt into five parts, each held out once.
 REPEATS = 4
@@ -48,6 +50,11 @@ STACK_BYTES = 200 * 2**20
 
 #: Excess kurtosis above which tails are called heavy; a t with 6 degrees of freedom has 3.
 HEAVY = 3.0
+
+
+def compared() -> tuple[str, ...]:
+    """Methods in the order of tables and legends."""
+    return methods.usual(GIVEN, full=False)
 
 
 class TableStudy:
@@ -237,8 +244,8 @@ class TableStudy:
         raw[..., np.arange(d), np.arange(d)] += flat
         known = freedom.reshape(-1, d, d).max(axis=0) > 0
         if known.all():
-            return sigma_module.steadied(raw)
-        return sigma_module.completed(raw, known)
+            return known_by.steadied(raw)
+        return known_by.completed(raw, known)
 
     @cached_property
     def _unlabelled_covariance(self) -> Array:
@@ -257,7 +264,7 @@ class TableStudy:
         spread -= (sums[:, :, None] * sums[:, None, :] / n[used, None, None]).sum(axis=0)
         matrix = spread / freedom / np.outer(self.scale, self.scale)
         matrix[np.arange(d), np.arange(d)] += np.diagonal(matrix) <= 0
-        return sigma_module.steadied((matrix + matrix.T) / 2)
+        return known_by.steadied((matrix + matrix.T) / 2)
 
     # Held-out errors -----------------------------------------------------------------------------
 
@@ -281,7 +288,8 @@ class TableStudy:
         for split, folds in enumerate(held_out):
             keep[split, list(folds)] = 0
         shape = (len(held_out), len(self.agents))
-        found = {method: np.full(shape, np.nan) for method in METHODS}
+        chosen = compared()
+        found = {method: np.full(shape, np.nan) for method in chosen}
         base = np.full(shape, np.nan)
         notes: dict[str, str] = {}
         groups = self._groups(len(held_out))
@@ -289,8 +297,8 @@ class TableStudy:
             with single_threaded_blas():
                 fits = self._fit(keep[group])
                 tests = [np.tensordot(1 - keep[group], folds, axes=1) for folds in self._folds]
-                for place, method in enumerate(METHODS):
-                    self._pulse((number + place / len(METHODS)) / len(groups))
+                for place, method in enumerate(chosen):
+                    self._pulse((number + place / len(chosen)) / len(groups))
                     found[method][group] = self._errors_of(fits, method, tests)
                 base[group] = self._errors_of(fits, None, tests)
                 notes |= fits.notes
@@ -309,7 +317,8 @@ class TableStudy:
             if model is None:
                 continue
             some = test[:, 0, 0] > 0
-            error = _squared(test, model, fits.x_means[i], fits.y_means[i])
+            centre = np.concatenate([fits.x_means[i], fits.y_means[i][:, None]], axis=1)
+            error = HeldOut.of_products(test).error(model, centre)
             result[some, i] = error[some]
         return result
 
@@ -339,7 +348,7 @@ class TableStudy:
         errors, notes = self._held_out
         records = []
         for i, agent in enumerate(self.agents):
-            for method in METHODS:
+            for method in errors:
                 values = errors[method][:, i]
                 mean, low, high = self._interval(values[~np.isnan(values)], i)
                 records.append(
@@ -358,7 +367,7 @@ class TableStudy:
 
     def _interval(self, values: Array, agent: int) -> tuple[Any, Any, Any]:
         """Mean and interval; no interval of an agent whose held-out parts are a row or two."""
-        mean, low, high = corrected_interval(values)
+        mean, low, high = split_interval(values, 1 / (PARTS - 1))
         few = self.rows[agent] < FEW_ROWS
         return (mean, pd.NA, pd.NA) if few else (mean, low, high)
 
@@ -423,7 +432,9 @@ class TableStudy:
         errors, _ = self._held_out
         gaps = errors["collab"] - errors["local"]
         known = ~np.isnan(gaps).any(axis=0) & (self.rows >= FEW_ROWS)
-        return corrected_interval(gaps[:, known].mean(axis=1) if known.any() else np.empty(0))
+        return split_interval(
+            gaps[:, known].mean(axis=1) if known.any() else np.empty(0), 1 / (PARTS - 1)
+        )
 
     # Models --------------------------------------------------------------------------------------
 
@@ -509,7 +520,7 @@ class TableStudy:
             if values is None:
                 columns |= {name: [pd.NA] * len(names) for name in (point, low, high)}
                 continue
-            half = jackknife_error(values) * student.ppf((1 + level) / 2, FOLDS - 1)
+            half = jackknife_error(values) * student_reach(FOLDS - 1, level)
             columns |= {point: values[0], low: values[0] - half, high: values[0] + half}
         frame = pd.DataFrame(columns).astype(dict.fromkeys(list(columns)[1:], "Float64"))
         # Least squares gives 0 to what never varied; that is no finding.
@@ -596,7 +607,7 @@ class TableStudy:
             ``p`` (Bonferroni over its features), ``adjusted`` (Holm over agents), ``note``.
         """
         records = [self._shift_of(i) for i in range(len(self.agents))]
-        adjusted = _holm([record["p"] for record in records])
+        adjusted = holm([record["p"] for record in records])
         for record, value in zip(records, adjusted, strict=True):
             record["adjusted"] = value
         return _typed(records, ("difference", "low", "high", "p", "adjusted"))
@@ -613,8 +624,8 @@ class TableStudy:
         sure = error > 1e-12 * np.abs(gap[0]).max(initial=1e-300)
         ratio = np.where(sure, np.abs(gap[0]) / np.where(sure, error, 1.0), 0.0)
         worst = int(ratio.argmax())
-        half = error[worst] * student.ppf(0.975, FOLDS - 1)
-        chance = 2 * float(student.sf(ratio[worst], FOLDS - 1)) * shared.size
+        half = error[worst] * student_reach(FOLDS - 1)
+        chance = student_chance(float(ratio[worst]), FOLDS - 1) * shared.size
         return record | {
             "feature": self.features[self.views[agent][shared[worst]]].name,
             "difference": float(gap[0, worst]),
@@ -696,41 +707,9 @@ class _Replicas:
     shared: dict[int, Indices]
 
 
-def corrected_interval(values: Array, ratio: float = 1 / (PARTS - 1)) -> tuple[Any, Any, Any]:
-    """Mean over splits and its 95% interval (Nadeau and Bengio 2003).
-
-    Splits share rows, so their mean varies more than independent ones would: the variance is
-    multiplied by ``1/R + held-out / trained-on`` instead of ``1/R``.
-    """
-    if values.size == 0:
-        return pd.NA, pd.NA, pd.NA
-    mean = float(values.mean())
-    if values.size < 2:
-        return mean, pd.NA, pd.NA
-    spread = float(np.sqrt((1 / values.size + ratio) * values.var(ddof=1)))
-    half = float(student.ppf(0.975, values.size - 1)) * spread
-    return mean, mean - half, mean + half
-
-
-def jackknife_error(values: Array) -> Array:
-    """Standard errors from fits on all rows and on all but one fold, shape (F + 1, k) -> (k,)."""
-    replicas = values[1:]
-    count = len(replicas)
-    spread = ((replicas - replicas.mean(axis=0)) ** 2).sum(axis=0)
-    return np.sqrt((count - 1) / count * spread)
-
-
 def _joined(parts: Sequence[Array | None]) -> Array | None:
     known = [part for part in parts if part is not None]
     return np.concatenate(known) if len(known) == len(parts) else None
-
-
-def _squared(sums: Array, model: Array, x_mean: Array, y_mean: Array) -> Array:
-    """Mean squared error over rows given by sums of products of (1, x, y), shape (R,)."""
-    first = (model * x_mean).sum(axis=-1) - y_mean
-    weights = np.concatenate([first[:, None], -model, np.ones((len(model), 1))], axis=1)
-    quadratic = np.einsum("ra,rab,rb->r", weights, sums, weights)
-    return np.maximum(quadratic, 0.0) / at_least_one(sums[:, 0, 0])
 
 
 def _first(moment: Moments) -> Moments:
@@ -742,17 +721,6 @@ def _first(moment: Moments) -> Moments:
 def _mean(values: Array) -> Any:
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else pd.NA
-
-
-def _holm(chances: Sequence[Any]) -> list[Any]:
-    """P-values adjusted for asking several at once (Holm 1979); <NA> stays."""
-    known = sorted((p, place) for place, p in enumerate(chances) if p is not pd.NA)
-    result: list[Any] = [pd.NA] * len(chances)
-    largest = 0.0
-    for rank, (p, place) in enumerate(known):
-        largest = max(largest, min(1.0, p * (len(known) - rank)))
-        result[place] = largest
-    return result
 
 
 def _typed(records: Sequence[Mapping[str, Any]], numbers: Sequence[str]) -> pd.DataFrame:

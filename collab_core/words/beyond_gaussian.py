@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from .. import methods
 from ..answers.gaussian_cost import LITTLE, most_missing, saving
-from ..bounds.theory import Target
 from ..core.problem import Problem
-from ..methods.registry import METHODS, WEIGHTINGS
-from ..runs.simulate import ErrorCurve
+from ..core.target import TargetKey as Target
+from ..runs.curve import Curve
 from ..runs.unlabelled import UnlabelledCurve
 from ..world.laws import Law, Tails
 from .numbers import counted_trials, plus_minus, times, two_digits
@@ -89,7 +89,7 @@ def records(source: str, people: int, states: Sequence[str], answers: int) -> st
 
 def label(key: str) -> str:
     """What a method is called."""
-    return (METHODS | WEIGHTINGS)[key].label  # TODO registry
+    return methods.get(key).label
 
 
 # The cost in a sentence --------------------------------------------------------------------------
@@ -155,7 +155,7 @@ def _change(row: Mapping[str, Any]) -> str:
     return f"{abs(row['ratio'] - 1):.1%} {'less' if row['ratio'] < 1 else 'more'}"
 
 
-def curves(case: Case, curve: ErrorCurve, outside: pd.DataFrame, samples: int) -> str:
+def curves(case: Case, curve: Curve, outside: pd.DataFrame, samples: int) -> str:
     """What is to be said of the curves, as a list.
 
     Parameters
@@ -192,7 +192,7 @@ def curves(case: Case, curve: ErrorCurve, outside: pd.DataFrame, samples: int) -
     return as_list(said)
 
 
-def _falls(curve: ErrorCurve) -> str:
+def _falls(curve: Curve) -> str:
     """By how much errors fell along the grid, or nothing where they are not there yet."""
     first, last = curve.sample_sizes[0], curve.sample_sizes[-1]
     falls = {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import methods
-from ..runs.disturbed import BreakEven, Robustness
+from ..runs.disturbed import BreakEven, DisturbedCurve
 
 #: Up to this size, an error in Σ is like that of a certain number of samples.
 ALIKE = 0.3
@@ -29,7 +29,7 @@ def nobody_alone() -> str:
     )
 
 
-def title(found: Robustness) -> str:
+def title(found: DisturbedCurve) -> str:
     """The finding in a few words."""
     even = found.break_even
     if even is None:
@@ -51,16 +51,18 @@ def title(found: Robustness) -> str:
     }[even.kind]
 
 
-def summary(found: Robustness, agents: Sequence[str]) -> str:
+def summary(found: DisturbedCurve, agents: Sequence[str]) -> str:
     """Where COLLAB stops paying, and where half of its advantage is gone."""
     whose = (
         "the agents' own models on average"
-        if found.target == "everybody"
-        else f"{agents[int(found.target)]}'s own model"
+        if found.target.agent is None
+        else f"{agents[found.target.agent]}'s own model"
     )
     even = found.break_even
     if even is None:
-        return f"**COLLAB cannot be fitted here:** {found.notes.get('collab', 'no trial is done')}."
+        return (
+            f"**COLLAB cannot be fitted here:** {found.missing.get('collab', 'no trial is done')}."
+        )
     said = f"**COLLAB {_fate(found, even, whose, agents)}**{interval(found, even)}."
     half = found.crossing("collab", 0.5)
     if even.kind in ("never", "equal") or half is None:
@@ -74,7 +76,7 @@ def summary(found: Robustness, agents: Sequence[str]) -> str:
     return f"{said} Undisturbed, its error is {start:.3g} of that alone; {gone}."
 
 
-def _fate(found: Robustness, even: BreakEven, whose: str, agents: Sequence[str]) -> str:
+def _fate(found: DisturbedCurve, even: BreakEven, whose: str, agents: Sequence[str]) -> str:
     if even.value is not None:
         return f"stays ahead of {whose} until {beyond(found, even.value, agents)}"
     return {
@@ -85,7 +87,7 @@ def _fate(found: Robustness, even: BreakEven, whose: str, agents: Sequence[str])
     }[even.kind]
 
 
-def others(found: Robustness, asked_n: float, most_trials: int) -> str:
+def others(found: DisturbedCurve, asked_n: float, most_trials: int) -> str:
     """The other methods' break-evens, and how all this was found.
 
     Parameters
@@ -108,7 +110,7 @@ def others(found: Robustness, asked_n: float, most_trials: int) -> str:
             said.append(f"{_label(method)} {fate}.")
     trials = "1 trial" if found.done == 1 else f"{found.done} trials"
     said.append(f"Simulated, {trials}, every method on the same draws.")
-    if found.theory and found.disturbance in ("unlabelled", "perturbed", "shift"):
+    if any(found.theory("collab")) and found.disturbance in ("unlabelled", "perturbed", "shift"):
         said.append("The dotted curve is the formulas' answer for COLLAB.")
     if found.disturbance == "shift":
         said.append(
@@ -125,25 +127,25 @@ def others(found: Robustness, asked_n: float, most_trials: int) -> str:
     return " ".join(said)
 
 
-def missing(found: Robustness) -> list[str]:
+def missing(found: DisturbedCurve) -> list[str]:
     """Which methods beside COLLAB could not be fitted, a sentence each."""
     return [
         f"{_label(method)} is missing: {note}."
-        for method, note in found.notes.items()
+        for method, note in found.missing.items()
         if method != "collab"
     ]
 
 
 def _label(method: str) -> str:
-    return methods.METHODS[method].label  # TODO registry
+    return methods.get(method).label
 
 
-def size(found: Robustness, value: float) -> str:
+def size(found: DisturbedCurve, value: float) -> str:
     """A size of the disturbance as a number: whole for samples, three digits otherwise."""
     return f"{value:,.0f}" if found.disturbance == "unlabelled" else f"{value:.3g}"
 
 
-def at(found: Robustness, place: int, agents: Sequence[str]) -> str:
+def at(found: DisturbedCurve, place: int, agents: Sequence[str]) -> str:
     """One disturbance of the grid, in words."""
     number = size(found, found.values[place])
     return {
@@ -156,7 +158,7 @@ def at(found: Robustness, place: int, agents: Sequence[str]) -> str:
     }[found.disturbance]
 
 
-def beyond(found: Robustness, value: float, agents: Sequence[str]) -> str:
+def beyond(found: DisturbedCurve, value: float, agents: Sequence[str]) -> str:
     """A disturbance of more than this, in words."""
     number, alike = size(found, value), ""
     if found.disturbance == "perturbed" and value < ALIKE:
@@ -171,7 +173,7 @@ def beyond(found: Robustness, value: float, agents: Sequence[str]) -> str:
     }[found.disturbance]
 
 
-def interval(found: Robustness, even: BreakEven) -> str:
+def interval(found: DisturbedCurve, even: BreakEven) -> str:
     """The break-even's interval, as far as the grid shows it."""
     if even.kind == "beyond" and even.early is not None:
         return f" (beyond {size(found, even.early)}, by no more than chance)"

@@ -9,7 +9,7 @@ import numpy as np
 from .. import bounds
 from ..answers import whatif
 from ..core.problem import Problem
-from ..runs.simulate import ErrorCurve
+from ..runs.curve import Curve
 
 FORMULA = """
 Markers are means over simulated trials: the agents' moments are drawn from their exact law (Wishart
@@ -31,7 +31,7 @@ $\\theta$.
 """
 
 
-def headline(problem: Problem, own: ErrorCurve, agent: int) -> str:
+def headline(problem: Problem, own: Curve, agent: int) -> str:
     """From which n together beats alone, and what it is worth in samples."""
     n = own.sample_sizes[-1]
     together, alone = own.mean("collab", n), own.mean("local", n)
@@ -41,14 +41,14 @@ def headline(problem: Problem, own: ErrorCurve, agent: int) -> str:
         return f"**How well does agent {agent + 1} predict, alone and together?**"
     ahead = own.ahead_from("collab", "local")
     if ahead is None:
-        behind = own.compare("collab", "local", n) == 1
+        behind = own.compare("collab", "local", n) == -1
         return (
             f"**At n = {n:,} COLLAB {'is behind' if behind else 'cannot be told from'} working "
             f"alone for agent {agent + 1}**: {together:.3g} against {alone:.3g} in these trials."
         )
     since = "at every n drawn" if ahead == own.sample_sizes[0] else f"from n = {ahead:,} on"
     said = f"**COLLAB beats working alone {since}."
-    if own.settings.law.is_gaussian:
+    if own.is_gaussian:
         samples = int(problem.sample_sizes(n)[agent])
         equal = whatif.samples_alone(problem, agent, together)
         said += (
@@ -58,7 +58,7 @@ def headline(problem: Problem, own: ErrorCurve, agent: int) -> str:
     return said + "**"
 
 
-def findings(problem: Problem, full: ErrorCurve, own: ErrorCurve, agent: int) -> str:
+def findings(problem: Problem, full: Curve, own: Curve, agent: int) -> str:
     """What else is to be seen, from the curves drawn so far: a list in Markdown."""
     n = own.sample_sizes[-1]
     said = []
@@ -104,7 +104,7 @@ def naive(problem: Problem) -> str:
     )
 
 
-def drawn(curve: ErrorCurve) -> str:
+def drawn(curve: Curve) -> str:
     """How many trials are behind the markers, and what bands and lines are."""
     trials = int(curve.frame["trials"].max())
     lines = "lines are theory" if curve.frame["theory"].notna().any() else "no theory is known here"

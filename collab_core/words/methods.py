@@ -7,22 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from .. import methods
 from ..exchange.messages import Message
-from ..methods.registry import METHODS
 from .rows import by_method, largest
-
-#: The paper's formulas: full-feature covariance, missing-feature covariance, order of numbers sent.
-FORMULAS = {
-    "local": ("–", "$(W_i^g)^{-1}$", "0"),
-    "local_imputation": ("$C^g$", "$T_i C^g T_i'$", "$\\Theta(d^2)$"),
-    "rw_imputation": ("$C^g$", "$T_i C^g T_i'$", "$\\Theta(n d_i)$"),
-    "collab": ("$C^g = (\\sum_i T_i' W_i^g T_i)^{-1}$", "$T_i C^g T_i'$", "$\\Theta(d_i^2)$"),
-    "collab_plus": ("$C_{exact}$, $\\sigma$ unknown", "$T_i C_{exact} T_i'$", "$\\Theta(d_i^2)$"),
-    "imputation": ("$C(\\Sigma_{1+}, .., \\Sigma_{m+})$", "$T_i C T_i'$", "$\\Theta(n d_i)$"),
-    "pooled_moments": ("pooled $x_j y$", "$T_i C T_i'$", "$\\Theta(d_i)$"),
-    "naive_collab": ("biased", "biased", "$\\Theta(d_i)$"),
-    "optimized_naive_collab": ("no formula", "–", "$\\Theta(d_i)$"),
-}
 
 TABLE_NOTE = (
     "Traces are of $\\Sigma C$: divided by n they are the expected error. The first four rows "
@@ -37,7 +24,7 @@ NOTHING_BACK = (
 
 def label(key: str) -> str:
     """What a method is called."""
-    return METHODS[key].label  # TODO registry
+    return methods.get(key).label
 
 
 def few_samples(n: int, smallest: int) -> str:
@@ -119,11 +106,11 @@ def table_1(table: pd.DataFrame, agent: int) -> str:
         "|" + "---|" * 10,
     ]
     for key, row in by_method(table).items():
-        full, own, order = FORMULAS[key]
+        formulas = methods.get(key).formulas
         lines.append(
-            f"| {label(key)} | {full} | {_number(row['full_trace'])} | {own} "
+            f"| {label(key)} | {formulas.full} | {_number(row['full_trace'])} | {formulas.own} "
             f"| {_number(row['own_trace'])} | {_with_floor(row, 'full')} "
-            f"| {_with_floor(row, 'own')} | {row['up']:,} | {row['down']:,} | {order} |"
+            f"| {_with_floor(row, 'own')} | {row['up']:,} | {row['down']:,} | {formulas.sent} |"
         )
     return "\n".join(lines)
 

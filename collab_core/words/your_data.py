@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..methods.registry import METHODS
+from .. import methods
 from ..tabular.design import SPARSE
 from ..tabular.profile import Table
 from ..tabular.reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, counted, listed
@@ -199,7 +199,7 @@ def missing_methods(study: TableStudy) -> list[str]:
     """Why COLLAB+ is missing, if it is."""
     results = study.results
     told = results[(results["note"] != "") & (results["method"] == "collab_plus")]
-    name = METHODS["collab_plus"].label  # TODO registry
+    name = methods.get("collab_plus").label
     return [f"{name} is missing: {note}." for note in told["note"].head(1)]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from threading import Event
 
 import collab_core as cc
-from collab_core.bounds.theory import Target
 from collab_core.core.problem import Problem
+from collab_core.core.target import TargetKey as Target
 from collab_core.runs.simulate import Sample
 from collab_core.world.scenario import Scenario
 

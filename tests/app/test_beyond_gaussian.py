@@ -181,7 +181,7 @@ def test_the_cost_compares_with_working_alone(monkeypatch, target, sentence):
     app = opened(WORLD | {"law": "outliers", "part": "cost", "target": target})
     assert sentence in said(app)
     frame, _ = frames["law-errors"]
-    assert set(frame["method"]) == set(pretending.COMPARED)
+    assert set(frame["method"]) == set(pretending.compared())
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_the_table_has_formulas_beside_numbers():
     app = open_page(PAGE, SMALL.to_query())
     table = next(block.value for block in app.markdown if block.value.startswith("| Method"))
     rows = {line.split("|")[1].strip(): line for line in table.splitlines()[2:]}
-    assert len(rows) == len(cc.whatif.TABLED)
+    assert len(rows) == len(cc.whatif.tabled())
     frame = cc.whatif.method_table(SMALL.problem(), SMALL.n, 0).set_index("method")
     for key, row in frame.iterrows():
         line = rows[cc.methods.METHODS[key].label]

@@ -9,7 +9,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.runs.simulate import ErrorCurve
+from collab_core.runs.simulate import Curve
 from collab_core.runs.unlabelled import OPTIMAL
 from collab_core.words import beyond_gaussian as say
 from pages.shared import options, run
@@ -19,7 +19,6 @@ from pages.shared.script import Script
 
 from .world import World
 
-METHODS = ("collab", *OPTIMAL, "identity", "imputation", "local")  # TODO registry
 #: What the figure of errors must show; others may run off it.
 FOCUS = ("collab", *OPTIMAL)
 TRIALS = (10, 20, 40, 100, 200, 400)
@@ -43,12 +42,13 @@ def draw(world: World, scenario: cc.Scenario) -> None:
     """The whole part."""
     chosen = choices(world)
     sizes = grid(world.first(chosen.largest), chosen.largest)
+    methods = list(cc.gaussian_cost.simulated())
     call = world.script.plan(
-        "curve", cc.simulate.error_curve, world.problem, sizes, chosen.trials, list(METHODS),
+        "curve", cc.simulate.error_curve, world.problem, sizes, chosen.trials, methods,
         world.target, world.seed, features=world.law, unlabelled=chosen.samples,
     )  # fmt: skip
 
-    def show_so_far(curve: ErrorCurve, final: bool) -> None:
+    def show_so_far(curve: Curve, final: bool) -> None:
         script = world.script.branch()
         script.done(call, curve)
         show_curves(world, curve, chosen, script)
@@ -96,7 +96,7 @@ def grid(low: int, high: int, points: int = 8) -> list[int]:
     return [int(n) for n in np.unique(np.geomspace(low, high, points).round().astype(int))]
 
 
-def show_curves(world: World, curve: ErrorCurve, chosen: Choices, script: Script) -> None:
+def show_curves(world: World, curve: Curve, chosen: Choices, script: Script) -> None:
     """Both figures and their words; ``script`` ends with the curve."""
     gains = script.branch()
     relative = gains.run("frame", cc.unlabelled.gains, curve)

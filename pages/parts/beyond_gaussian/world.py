@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 import collab_core as cc
-from collab_core.bounds.theory import Target
+from collab_core.core.target import TargetKey as Target
 from collab_core.words import beyond_gaussian as say
 from collab_core.world.laws import EmpiricalLaw, FeatureLaw, Law
 from pages.shared import options, records, state

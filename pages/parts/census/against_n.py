@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from collab_core import census, figures
 from collab_core.census import People, Study
+from collab_core.runs.curve import Curve
 from collab_core.words import census as say
 from pages.shared import figure, options, records, run
 from pages.shared.say import words
@@ -46,10 +46,11 @@ def show(script: Script, study: Study) -> None:
         )
     call = _planned(script, study, people, trials, recipe)
 
-    def draw(frame: pd.DataFrame, final: bool) -> None:
-        words(say.curve(frame))
+    def draw(curve: Curve, final: bool) -> None:
         mine = script.branch()
-        mine.done(call, frame)
+        mine.done(call, curve)
+        frame = mine.read("frame", curve, "frame")
+        words(say.curve(frame))
         figure.show(
             figures.error_curve(
                 frame,
@@ -87,10 +88,10 @@ def _recipe(people: People | None) -> str:
 
 def _planned(
     script: Script, study: Study, people: People | None, trials: int, recipe: str
-) -> Call[pd.DataFrame]:
+) -> Call[Curve]:
     """The curve of records where there are any, else of Gaussian people."""
     if people is None:
-        return script.plan("frame", study.error_curve, list(SIZES), trials)
+        return script.plan("curve", study.error_curve, list(SIZES), trials)
     most = census.most_people(study, recipe)
     sizes = [n for n in SIZES if n <= most] or [max(most, 2)]
-    return script.plan("frame", census.people_curve, people, study, sizes, trials, recipe=recipe)
+    return script.plan("curve", study.error_curve, sizes, trials, people=people, recipe=recipe)

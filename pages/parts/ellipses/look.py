@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import collab_core as cc
 from collab_core import figures
 from collab_core.answers.ellipses import Plane
-from collab_core.bounds.theory import Target
+from collab_core.core.target import TargetKey as Target
 from collab_core.words import ellipses as words
 from pages.shared import figure, options, say
 from pages.shared.script import Script

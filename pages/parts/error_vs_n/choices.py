@@ -9,7 +9,6 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.methods.registry import DEFAULT_METHODS
 from collab_core.words import error_vs_n as say
 from pages.shared import options
 from pages.shared.say import words
@@ -79,8 +78,9 @@ def choose(scenario: cc.Scenario, problem: cc.Problem) -> Choices:
         left, middle, right = st.columns(3)
         with left:
             methods = options.several(
-                "methods", "Methods", DEFAULT_METHODS, DEFAULT_METHODS, words=figures.label
-            )
+                "methods", "Methods", cc.methods.keys(weightings=False), cc.methods.usual(),
+                words=figures.label,
+            )  # fmt: skip
         with middle:
             sizes = _grid(problem)
             law = options.pick("law", "Feature law", list(LAWS), "gaussian", words=LAWS.__getitem__)

@@ -12,7 +12,7 @@ from pages.shared.script import Script
 
 from .choices import Choices, choose
 
-Curves = dict[str | int, cc.simulate.ErrorCurve]
+Curves = dict[str | int, cc.simulate.Curve]
 
 
 def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.bounds.theory import Target
+from collab_core.core.target import TargetKey as Target
 from collab_core.words import methods as say
 from pages.shared import options
 from pages.shared.figure import columns, show

@@ -7,7 +7,6 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.methods.registry import METHODS
 from collab_core.tabular.export import safe_csv
 from collab_core.words import playground as say
 from pages.shared import run
@@ -20,7 +19,8 @@ def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
     """An expander with a run of its own."""
     comparison = script.branch().run("frame", cc.whatif.comparison, problem, scenario.n)
     # Of what the formulas compare, the bounds are no methods.
-    methods = [key for key in comparison["method"] if key in METHODS]
+    known = cc.methods.keys()
+    methods = [key for key in comparison["method"] if key in known]
     call = script.plan(
         "curve",
         cc.simulate.error_curve,
@@ -31,7 +31,7 @@ def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
         seed=scenario.seed,
     )
 
-    def draw(curve: cc.simulate.ErrorCurve, final: bool) -> None:
+    def draw(curve: cc.simulate.Curve, final: bool) -> None:
         mine = script.branch()
         mine.done(call, curve)
         _show(comparison, mine.read("frame", curve, "frame"), scenario.n, final)

@@ -9,7 +9,8 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.runs.disturbed import DISTURBANCES, Robustness, Whom
+from collab_core.core.target import TargetKey
+from collab_core.runs.disturbed import DISTURBANCES, DisturbedCurve
 from collab_core.words import disturbed as texts
 from collab_core.words.what_if import starting
 from pages.shared import options, run
@@ -30,7 +31,7 @@ class Choices:
     """Which assumption is broken, whose error is judged, who is shifted, trials, and n."""
 
     kind: str
-    target: Whom
+    target: TargetKey
     shifted: int
     trials: int
     n: float
@@ -55,7 +56,7 @@ def part(asked: Subject) -> None:
         shifted=shifted, seed=asked.seed,
     )  # fmt: skip
 
-    def draw_found(found: Robustness, final: bool) -> None:
+    def draw_found(found: DisturbedCurve, final: bool) -> None:
         if found.done:
             mine = script.branch()
             draw_curve(asked, mine, mine.done(call, found))
@@ -79,11 +80,11 @@ def choices(asked: Subject, able: list[int]) -> Choices:
             words=lambda key: DISTURBANCES[key].label,
         )  # fmt: skip
 
-    def name_of(agent: Whom) -> str:
+    def name_of(agent: TargetKey) -> str:
         return starting(asked.agents[int(agent)])
 
     world = cc.planning.Consortium(problem, n)
-    whom: list[Whom] = ["everybody", *able]
+    whom: list[TargetKey] = ["everybody", *able]
     with second:
         target = options.pick(
             "judged", "Whose error", whom,
@@ -107,14 +108,14 @@ def choices(asked: Subject, able: list[int]) -> Choices:
     return Choices(kind, target, shifted, trials, n)
 
 
-def most_missed(asked: Subject, target: Whom) -> int:
+def most_missed(asked: Subject, target: TargetKey) -> int:
     """The agent without which errors rise most: an agent's, or all others' in sum."""
     rises = cc.planning.who_helps_whom(asked.problem, asked.n)
     np.fill_diagonal(rises, 0.0)
     return int((rises.sum(axis=0) if target == "everybody" else rises[int(target)]).argmax())
 
 
-def draw_curve(asked: Subject, script: Script, found: Robustness) -> None:
+def draw_curve(asked: Subject, script: Script, found: DisturbedCurve) -> None:
     """Draw the errors along the disturbance."""
     words(texts.summary(found, asked.agents))
     disturbance, even = DISTURBANCES[found.disturbance], found.break_even

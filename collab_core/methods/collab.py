@@ -1,0 +1,120 @@
+"""COLLAB: local models corrected for what was not seen, weighted by residual."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._base.checks import Array, choice, finite_array
+from ..bounds import covariances as bounds
+from ..bounds.weights import (
+    gaussian_weights,
+)
+from ..core.agents import Agents
+from ..core.estimate import Estimate
+from ..core.geometry import Geometry
+from ..core.moments import AgentData
+from ..core.problem import Problem
+from ..world.views import ViewsLike
+from .aggregate import (
+    CovarianceLike,
+    imputed,
+    participants,
+    solved,
+    times,
+)
+from .base import PLAIN, Formulas, Method, Style, Told, Traffic, message_numbers
+
+
+def collab(
+    moments: Sequence[AgentData],
+    views: ViewsLike,
+    covariance: CovarianceLike,
+    weights: str = "empirical",
+    *,
+    correction: bool = False,
+    residuals: ArrayLike | None = None,
+) -> Estimate:
+    """COLLAB: aggregate local models with weights by covariance over residual.
+
+    Parameters
+    ----------
+    moments : list of Moments
+        One per agent, of the features it sees in the order of its view. Population weights need
+        no more than a `LocalSummary`.
+    views : list of index arrays, or (m, d) boolean mask
+    covariance : array, shape (d, d) or (..., d, d)
+        Feature covariance: known, from unlabelled samples, or pooled (`collab_core.sigma`).
+    weights : {"empirical", "population"}
+        ``W_i = (xx/n) / R_i`` as in the paper's Algorithm 1, or ``W_i = Sigma_i+ / R_i``. They
+        agree as n grows; at small n empirical weights are far better, because a direction that an
+        agent hardly saw gets hardly any weight.
+    correction : bool
+        Use the unbiased ``RSS / (n - d_i)`` for R_i instead of the paper's ``RSS / n``.
+    residuals : array, shape (m,) or (..., m), optional
+        R_i as measured on other samples than the fit's; from the fit by default.
+
+    Returns
+    -------
+    Estimate
+        Agents with ``n <= d_i`` (their residual is 0, their weight would be infinite) do not take
+        part and are listed in ``.left_out``.
+    """
+    choice("weights", weights, ("empirical", "population"))
+    geometry = Geometry.of(covariance, views)
+    agents, left_out = participants(moments, geometry, by_residual=True)
+    measured = None if residuals is None else finite_array("residuals", residuals)
+    residual = {}
+    for i in agents:
+        fit = moments[i].fit
+        own = fit.variance if correction else fit.residual
+        residual[i] = own if measured is None else measured[..., i]
+    if weights == "empirical":
+        return imputed(moments, geometry, {i: 1 / residual[i] for i in agents}, left_out)
+    # n_i T_i' (Sigma_i+/R_i) T_i is  n_i/R_i S_i  in the dual, and its vector n_i/R_i theta_hat_i.
+    rates = {i: moments[i].n / residual[i] for i in agents}
+    information = geometry.weighted_inverses(np.stack(list(rates.values()), axis=-1), agents)
+    vectors = [rates[i][..., None] * moments[i].fit.theta for i in agents]
+
+    def meats() -> list[Array]:
+        return [times(rates[i] ** 2, moments[i].fit.covariance) for i in agents]
+
+    return solved(geometry, agents, information, vectors, meats, left_out)
+
+
+class Collab(Method):
+    """The paper's Algorithm 1."""
+
+    key = "collab"
+    label = "COLLAB"
+    summary = "Local models corrected and weighted by residual."
+    style = Style("#0077BB", "solid", "circle")
+    needs = frozenset({"fit", "xx", "covariance"})
+    formulas = Formulas(
+        "$C^g = (\\sum_i T_i' W_i^g T_i)^{-1}$", "$T_i C^g T_i'$", "$\\Theta(d_i^2)$"
+    )
+    gives_intervals = True
+
+    def estimate(self, agents: Agents) -> Estimate:
+        told = agents.options
+        return collab(
+            agents.data,
+            agents.views,
+            agents.geometry,
+            told.weights,
+            correction=told.correction,
+            residuals=agents.residuals,
+        )
+
+    def reads(self, *, full: bool, weights: str) -> frozenset[str]:
+        return self.needs - {"xx"} if weights == "population" else self.needs
+
+    def covariance(self, problem: Problem, told: Told = PLAIN) -> Array | None:
+        if told.scores is None:
+            return bounds.gauss(problem)
+        return bounds.weighted(problem, gaussian_weights(problem), told.scores)
+
+    def sent(self, problem: Problem, n: int) -> Traffic:
+        return Traffic(message_numbers(problem), problem.sizes)
