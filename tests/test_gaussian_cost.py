@@ -423,7 +423,7 @@ def test_tables_agree_with_each_other():
         expected = pretending.loss(problem, "outliers(4)", row.agent - 1)
         assert_allclose(row.loss, expected, atol=1e-9)
         own = pretending.covariances(problem, "outliers(4)", row.agent - 1)
-        assert set(own) == set(pretending.compared())
+        assert set(own) == set(COMPARED)
 
 
 @pytest.mark.parametrize("target", ["full", 2])
@@ -431,7 +431,7 @@ def test_working_alone_is_compared_by_the_same_formula_as_in_curves(target):
     problem = HUB.problem()
     found = pretending.covariances(problem, "outliers(4)", target)
     table = pretending.errors(found, problem, target).set_index("method")
-    for method in pretending.compared():
+    for method in COMPARED:
         expected = cc.theory.expected_error(problem, method, 1, target, features="outliers(4)")
         assert_allclose(table.loc[method, "error"], expected)
 

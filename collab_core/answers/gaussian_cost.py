@@ -64,13 +64,15 @@ def covariances(
 
 
 def compared() -> tuple[str, ...]:
-    """Methods whose covariance may be known for any law: all but what unlabelled samples estimate.
+    """Methods whose covariance may be known for any law, worst to best where theory orders them.
 
-    COLLAB with estimated optimal weights has the oracle's, as n grows.
+    Not COLLAB with estimated optimal weights: it has the oracle's, as n grows.
     """
     plain = methods.usual(("fit", "xx", "covariance"), consistent=True)
-    known = [key for key in (*plain, *methods.keys(weightings=True)) if key != "collab_optimal"]
-    return tuple(sorted(known, key=lambda key: key == "collab_oracle"))
+    weightings = [key for key in methods.keys(weightings=True) if key != "collab_optimal"]
+    last = ("collab", "collab_oracle")
+    others = [key for key in (*weightings, *plain) if key not in ("local", *last)]
+    return ("local", *others, *last)
 
 
 def errors(
