@@ -60,7 +60,7 @@ def test_the_table_has_formulas_beside_numbers():
     assert len(rows) == len(cc.whatif.tabled())
     frame = cc.whatif.method_table(SMALL.problem(), SMALL.n, 0).set_index("method")
     for key, row in frame.iterrows():
-        line = rows[cc.methods.METHODS[key].label]
+        line = rows[cc.methods.get(key).label]
         assert f"| {row['up']:,} | {row['down']:,} |" in line
         if pd.notna(row["full_trace"]):
             assert f"{row['full_trace']:.3g}" in line
