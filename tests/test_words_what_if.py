@@ -134,8 +134,14 @@ def test_fewer_samples_than_asked_for_are_said():
     assert "samples an agent" not in disturbed.others(found, 60, 50)
 
 
-def test_a_method_that_is_missing_says_why(found):
-    without = replace(found, notes={"collab_plus": "too few rows", "collab": "none"}, errors={})
-    assert disturbed.missing(without) == ["COLLAB+ is missing: too few rows."]
-    assert disturbed.summary(without, NAMES) == "**COLLAB cannot be fitted here:** none."
-    assert disturbed.title(without) == "There is no COLLAB here"
+def test_methods_that_are_missing_say_why():
+    # Only the second agent sees the last feature, and it has too few samples to take part.
+    problem = cc.Problem(np.eye(3), np.ones(3), 1.0, [[0, 1], [0, 1, 2]], [1.9, 0.1])
+    found = cc.disturbed.curve(problem, 20, 2, "shift", [0.1], target=0)
+    assert disturbed.title(found) == "There is no COLLAB here"
+    said = disturbed.summary(found, NAMES)
+    assert said.startswith("**COLLAB cannot be fitted here:** ")
+    assert "no trial is done" not in said
+    told = disturbed.missing(found)
+    assert any(sentence.startswith("COLLAB+ is missing: ") for sentence in told)
+    assert not any(sentence.startswith("COLLAB is") for sentence in told)
