@@ -28,7 +28,8 @@ from collab_core.tabular import (
     Table,
     TableModel,
     TableStudy,
-    design,
+    folds,
+    pieces,
     quotes,
     reading,
     report,
@@ -348,8 +349,8 @@ def amounts(values: list[str], delimiter: str = ",", **more: list[str]) -> tuple
     content = frame.to_csv(index=False, sep=delimiter).encode()
     table = Table.open([Source("mine.csv", content)])
     chosen = Choice("y", "site", ("x",))
-    pieces = [piece.numbers("x") for piece in design._pieces(table, chosen, None, None)]
-    return table.column("x").note, np.concatenate(pieces)
+    values = [piece.numbers("x") for piece in pieces.pieces(table, chosen, None, None)]
+    return table.column("x").note, np.concatenate(values)
 
 
 @pytest.mark.parametrize(
@@ -581,14 +582,14 @@ def test_held_out_errors_are_those_of_raw_rows():
 def test_rows_are_dealt_evenly_and_by_the_seed():
     chosen = Choice("y", "site", ("x0",))
     number = np.arange(1000)
-    fold = design._dealt(number, 0, chosen)
+    fold = folds.dealt(number, 0, chosen)
     assert (np.bincount(fold) == 50).all()
     assert (fold != number % tabular.FOLDS).any()
-    pieces = [design._dealt(part, 0, chosen) for part in np.array_split(number, 13)]
-    np.testing.assert_array_equal(np.concatenate(pieces), fold)
-    assert (design._dealt(number, 1, chosen) != fold).any()
+    parts = [folds.dealt(part, 0, chosen) for part in np.array_split(number, 13)]
+    np.testing.assert_array_equal(np.concatenate(parts), fold)
+    assert (folds.dealt(number, 1, chosen) != fold).any()
     other = Choice("y", "site", ("x0",), seed=1)
-    assert (design._dealt(number, 0, other) != fold).any()
+    assert (folds.dealt(number, 0, other) != fold).any()
 
 
 def test_gaps_are_left_out_or_filled_as_asked_and_said():

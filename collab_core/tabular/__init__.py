@@ -5,23 +5,15 @@
 """
 
 from . import report
-from .design import (
-    FOLDS,
-    SPARSE,
-    Choice,
-    Feature,
-    Survey,
-    TableSums,
-    add_up,
-    effort,
-    survey,
-    usual_choice,
-)
+from .choice import Choice, usual_choice
+from .design import SPARSE, Feature, Survey, survey
+from .folds import FOLDS
 from .frames import columns_of, who_sees_what
 from .model import TableModel
 from .profile import Column, Table
 from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
 from .study import TableStudy, analyse, compared
+from .sums import TableSums, add_up, effort
 
 __all__ = [
     "FOLDS",

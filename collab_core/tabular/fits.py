@@ -18,7 +18,7 @@ from ..core.held_out import about_mean
 from ..core.moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..core.target import Models
 from ..methods import estimators
-from .design import Filled
+from .gaps import Filled
 from .reading import listed
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from .._base.checks import Array
-from .design import OTHER, Feature, conditional_slopes
+from .design import OTHER, Feature
+from .gaps import conditional_slopes
 from .profile import Table, file_names
 from .reading import FILE
 from .study import TableStudy

@@ -28,11 +28,15 @@ from ..core.geometry import Geometry
 from ..core.held_out import HeldOut
 from ..core.moments import Moments
 from ..core.problem import Problem
-from .design import FIT_STACKS, FOLDS, Choice, Feature, Filled, Survey, TableSums, add_up, survey
+from .choice import Choice
+from .design import Feature, Survey, survey
 from .fits import Fits
+from .folds import FOLDS
+from .gaps import Filled
 from .independent import independent
 from .profile import Table
 from .reading import listed
+from .sums import FIT_STACKS, TableSums, add_up
 
 #: What a table has at hand for methods.
 GIVEN = frozenset({"fit", "xx", "covariance", "all_pairs"})
