@@ -9,25 +9,11 @@ that took most of a redraw; a test validates every one of them.
 from .bounds import chain, loss_along, ratio_against_p, threshold_map
 from .census import coefficient_intervals, errors_on_people, falls_by_question, states_measured
 from .clouds import estimate_clouds
+from .curves import bytes_lines, error_curve, error_lines
 from .disturbed import advantage
 from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
-from .errors import (
-    bytes_lines,
-    error_against_bytes,
-    error_curve,
-    error_lines,
-    errors_by_method,
-    rise_by_agent,
-    worth_by_agent,
-)
-from .gaussian_cost import (
-    beyond_axis,
-    loss_heatmap,
-    losses_by_law,
-    relative_errors,
-    unlabelled_errors,
-    weighting_errors,
-)
+from .errors import error_against_bytes, errors_by_method, rise_by_agent, worth_by_agent
+from .gaussian_cost import loss_heatmap, losses_by_law
 from .plans import budget, fair_shares, feature_gains, plan, rises, samples_needed
 from .probabilities import measure_curve, reliability
 from .style import PALETTE, agent_names, feature_names, label, log_axis, plain
@@ -38,6 +24,8 @@ from .tables import (
     residuals,
     who_sees_what,
 )
+from .unlabelled import unlabelled_errors
+from .weightings import beyond_axis, relative_errors, weighting_errors
 from .world import (
     coefficients_by_agent,
     covariance_heatmap,

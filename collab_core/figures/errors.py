@@ -1,14 +1,13 @@
-"""Figures of errors: by agent, by method, against n, against bytes."""
+"""Figures of errors: by agent, by method, against bytes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from .style import PALETTE, Trace, faint, figure, label, log_axis, wrapped
+from .marks import GREY, legend_below, with_ends
+from .style import PALETTE, Trace, figure, label, log_axis, wrapped
 
 
 def worth_by_agent(
@@ -142,48 +141,11 @@ def errors_by_method(
     simulated : DataFrame, optional
         ``method``, ``mean``, ``low`` and ``high`` of a simulation, drawn over it as bands.
     """
-    styles = [PALETTE[key] for key in frame["method"]]
-    errors = frame["error"].to_numpy(dtype=float)
-    colours = [style.colour for style in styles]
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "x": errors,
-            "y": [label(key) for key in frame["method"]],
-            "mode": "markers+text",
-            "name": "theory",
-            "marker": {
-                "color": colours,
-                "symbol": [style.marker.replace("line-ew", "line-ns-open") for style in styles],
-                "size": 13,
-                "line": {"width": 2, "color": colours},
-            },
-            "text": [f"  {error:.3g}" for error in errors],
-            "textposition": "middle right",
-            "cliponaxis": False,
-            "showlegend": False,
-            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
-        }
-    ]
+    traces, errors = [_theory(frame)], frame["error"].to_numpy(dtype=float)
     if simulated is not None:
         rows = simulated[simulated["mean"].notna() & simulated["method"].isin(frame["method"])]
-        mean = rows["mean"].to_numpy(dtype=float)
-        high = rows["high"].fillna(rows["mean"]).to_numpy(dtype=float)
-        low = rows["low"].fillna(rows["mean"]).to_numpy(dtype=float)
-        traces.append(
-            {
-                "type": "scatter",
-                "x": mean,
-                "y": [label(key) for key in rows["method"]],
-                "mode": "markers",
-                "name": "simulated, with 95% interval",
-                "showlegend": True,
-                "marker": {"symbol": "line-ns-open", "size": 18, "color": "#888888"},
-                "error_x": {"type": "data", "array": high - mean, "arrayminus": mean - low},
-                "hovertemplate": "%{y}, simulated: %{x:.4g}<extra></extra>",
-            }
-        )
-        errors = np.concatenate([errors, mean])
+        traces.append(_simulated(rows))
+        errors = np.concatenate([errors, rows["mean"].to_numpy(dtype=float)])
     return figure(
         traces,
         title=title,
@@ -193,180 +155,45 @@ def errors_by_method(
     )
 
 
-def error_lines(
-    frame: pd.DataFrame,
-    *,
-    title: str,
-    height: int = 380,
-    floor: tuple[float, str] | None = None,
-    axis: str = "expected error",
-) -> go.Figure:
-    """Draw expected error against n (`whatif.error_lines`), a line a method, both axes log.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        ``n``, ``method`` and ``error``.
-    floor : (float, str), optional
-        A level that is never crossed, and what it is.
-    """
-    traces: list[Trace] = []
-    for key, rows in frame.groupby("method", sort=False):
-        style = PALETTE[str(key)]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": rows["n"].to_numpy(),
-                "y": rows["error"].to_numpy(dtype=float),
-                "mode": "lines",
-                "name": label(str(key)),
-                "line": {"color": style.colour, "dash": style.dash, "width": 3},
-                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>" + label(str(key)) + "</extra>",
-            }
-        )
-    values, layout = frame["error"].to_numpy(dtype=float), {}
-    if floor is not None and floor[0] > 0:
-        values = np.append(values, floor[0])
-        layout = _level(*floor, log=True)
-    sizes = frame["n"].to_numpy(dtype=float)
-    return figure(
-        traces,
-        title=title,
-        height=height,
-        x=log_axis("labelled samples per agent, n", sizes),
-        y=log_axis(axis, values),
-        layout=layout,
-    )
-
-
-def error_curve(
-    frame: pd.DataFrame,
-    *,
-    title: str,
-    height: int = 460,
-    scaled: bool = False,
-    log: bool = True,
-    irreducible: float = 0.0,
-    overlay: pd.DataFrame | None = None,
-) -> go.Figure:
-    """Draw simulated errors against n with their 95% bands, theory as lines behind them.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        As `simulate.Curve.frame`.
-    scaled : bool
-        Draw n times the error, in which the theory of a consistent method is a flat line.
-    log : bool
-        Log axes.
-    irreducible : float
-        What unseen features cost whatever n is, drawn as a level apart from the errors.
-    overlay : DataFrame, optional
-        Somebody else's published ``n``, ``method`` and ``mean``, drawn as thin lines.
-    """
-    factor = frame["n"] if scaled else 1
-    drawn = frame.assign(
-        **{name: frame[name] * factor for name in ("mean", "low", "high", "theory")}
-    )
-    values = drawn[["mean", "theory"]].stack().dropna().to_numpy(dtype=float)
-    level = irreducible if irreducible > 0 and not scaled else None
-    if level is not None:
-        values = np.append(values, level)
-    # A log axis has no 0: a band that reaches it ends a decade below everything else.
-    lowest = float(values[values > 0].min(initial=1.0)) / 10
-    traces: list[Trace] = []
-    for key, rows in drawn.groupby("method", sort=False):
-        style, name = PALETTE[str(key)], label(str(key))
-        # Only the markers are in the legend and answer a hover; a click there hides all three.
-        behind = {"legendgroup": name, "showlegend": False, "hoverinfo": "skip", "mode": "lines"}
-        theory = rows[rows["theory"].notna()]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": theory["n"].to_numpy(),
-                "y": theory["theory"].to_numpy(dtype=float),
-                "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
-                **behind,
-            }
-        )
-        band = rows[rows["low"].notna()]
-        low = band["low"].clip(lower=lowest) if log else band["low"]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": np.concatenate([band["n"], band["n"][::-1]]),
-                "y": np.concatenate([band["high"], low[::-1]]).astype(float),
-                "fill": "toself",
-                "fillcolor": faint(style.colour),
-                "line": {"width": 0},
-                **behind,
-            }
-        )
-        known = rows[rows["mean"].notna()]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": known["n"].to_numpy(),
-                "y": known["mean"].to_numpy(dtype=float),
-                "mode": "markers",
-                "name": name,
-                "legendgroup": name,
-                "marker": {"color": style.colour, "symbol": style.marker, "size": 8},
-                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>" + name + "</extra>",
-            }
-        )
-    if overlay is not None:
-        traces += [
-            {
-                "type": "scatter",
-                "x": rows["n"].to_numpy(),
-                "y": rows["mean"].to_numpy(dtype=float),
-                "mode": "lines+markers",
-                "name": f"{label(str(key))}, published",
-                "line": {"color": PALETTE[str(key)].colour, "dash": "dot", "width": 1},
-                "marker": {"color": PALETTE[str(key)].colour, "size": 4},
-                "hovertemplate": "n = %{x:,}: %{y:.3g}<extra>published</extra>",
-            }
-            for key, rows in overlay.groupby("method", sort=False)
-        ]
-        values = np.append(values, overlay["mean"].to_numpy(dtype=float))
-    text = "n × prediction error" if scaled else "prediction error"
-    x_title = "labelled samples per agent, n"
-    plain = {"title": {"text": text}, "rangemode": "tozero"}
-    return figure(
-        traces,
-        title=title,
-        height=height,
-        x=log_axis(x_title, drawn["n"]) if log else {"title": {"text": x_title}},
-        y=log_axis(text, values) if log else plain,
-        # Eight names need rows of their own, below the plot.
-        layout={
-            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "legend": {"orientation": "h", "y": -0.22, "yanchor": "top", "x": 0},
-            **_level(level, f"irreducible {irreducible:.3g}: no n removes it", log),
-        },
-    )
-
-
-def _level(at: float | None, text: str, log: bool) -> dict[str, Any]:
-    """Layout of a dotted level across the plot, with what it is."""
-    if at is None:
-        return {}
-    line = {"dash": "dot", "color": "#888888"}
-    place = {"xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at}
+def _theory(frame: pd.DataFrame) -> Trace:
+    """A marker a method, its number beside it."""
+    styles = [PALETTE[key] for key in frame["method"]]
+    errors = frame["error"].to_numpy(dtype=float)
+    colours = [style.colour for style in styles]
     return {
-        "shapes": [{"type": "line", "line": line, **place}],
-        "annotations": [
-            {"x": 1, "xref": "paper", "xanchor": "right", "y": float(np.log10(at)) if log else at,
-             "yanchor": "bottom", "text": text, "showarrow": False}
-        ],
-    }  # fmt: skip
+        "type": "scatter",
+        "x": errors,
+        "y": [label(key) for key in frame["method"]],
+        "mode": "markers+text",
+        "name": "theory",
+        "marker": {
+            "color": colours,
+            "symbol": [style.marker.replace("line-ew", "line-ns-open") for style in styles],
+            "size": 13,
+            "line": {"width": 2, "color": colours},
+        },
+        "text": [f"  {error:.3g}" for error in errors],
+        "textposition": "middle right",
+        "cliponaxis": False,
+        "showlegend": False,
+        "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+    }
 
 
-def bytes_lines(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
-    """Draw bytes sent by all agents against n: columns ``n``, ``method`` and ``bytes``."""
-    renamed = frame.rename(columns={"bytes": "error"})
-    return error_lines(renamed, title=title, height=height, axis="bytes sent by all agents")
+def _simulated(rows: pd.DataFrame) -> Trace:
+    """A grey tick a method, with its interval."""
+    mean, low, high = with_ends(rows, "mean")
+    return {
+        "type": "scatter",
+        "x": mean,
+        "y": [label(key) for key in rows["method"]],
+        "mode": "markers",
+        "name": "simulated, with 95% interval",
+        "showlegend": True,
+        "marker": {"symbol": "line-ns-open", "size": 18, "color": GREY},
+        "error_x": {"type": "data", "array": high - mean, "arrayminus": mean - low},
+        "hovertemplate": "%{y}, simulated: %{x:.4g}<extra></extra>",
+    }
 
 
 def error_against_bytes(frame: pd.DataFrame, *, title: str, height: int = 420) -> go.Figure:
@@ -409,8 +236,5 @@ def error_against_bytes(frame: pd.DataFrame, *, title: str, height: int = 420) -
         height=height,
         x=x,
         y=log_axis("expected error at n", errors),
-        layout={
-            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "legend": {"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0},
-        },
+        layout=legend_below(-0.2),
     )
