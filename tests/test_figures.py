@@ -1,5 +1,7 @@
 """Figures: valid for Plotly, finite, in the colours of the palette."""
 
+from functools import cache
+
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -9,6 +11,7 @@ from collab_core import figures, methods
 from collab_core.figures.style import OTHERS, cut
 
 
+@cache
 def every_figure():
     problem = cc.Scenario(d=6, m=5, rich=2, rich_size=5, size=3, spikes=2).problem()
     lines = cc.whatif.error_lines(problem, ("naive_collab", "collab"), [10, 100, 1000])
