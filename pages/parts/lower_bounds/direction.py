@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import collab_core as cc
-from collab_core.bounds.theory import Target
+from collab_core.core.target import TargetKey as Target
 from pages.shared import options
 
 DIRECTIONS = {
