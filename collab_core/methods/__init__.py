@@ -15,6 +15,7 @@ from .base import (
     unregister,
     usual,
 )
+from .check import Report, check_method
 from .collab import Collab
 from .collab_optimal import CollabOptimal
 from .collab_oracle import CollabOracle
@@ -31,8 +32,10 @@ from .rw_imputation import RWImputation
 __all__ = [
     "Formulas",
     "Method",
+    "Report",
     "Style",
     "Traffic",
+    "check_method",
     "chosen",
     "estimators",
     "every",

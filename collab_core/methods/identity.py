@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 
 from .._base.checks import Array
@@ -27,6 +30,9 @@ class Identity(Method):
     usual = False
     in_table_1 = False
     is_weighting = True
+    exempt: ClassVar[Mapping[str, str]] = {
+        "rescaled_features": "every coefficient counts the same in its own unit, so units count",
+    }
 
     def estimate(self, agents: Agents) -> Estimate:
         eyes = [np.eye(view.size) for view in agents.views]
