@@ -13,7 +13,7 @@ from scipy.linalg import expm, sqrtm
 import collab_core as cc
 from collab_core.runs import disturbed as disturbed
 from collab_core.runs.draws import CompleteSums, complete_sums
-from collab_core.world.laws import FeatureLaw, square_root
+from collab_core.world.laws import square_root
 
 from .worlds import problems, random_problem
 
@@ -97,7 +97,7 @@ def test_complete_sums_have_the_moments_of_samples(law, n):
     covariance = cc.covariance.equicorrelated(4, 0.5)
     trials = 4000
     sums = complete_sums(
-        np.random.default_rng(1), np.random.default_rng(2), FeatureLaw.of(law),
+        np.random.default_rng(1), np.random.default_rng(2), cc.laws.of(law),
         square_root(covariance), trials, n, lambda: False,
     )  # fmt: skip
     spread = sums.xx.std(axis=0) / np.sqrt(trials)

@@ -13,7 +13,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 import collab_core as cc
-from collab_core.world.laws import FeatureLaw
 
 PINS = Path(__file__).parent / "pins"
 
@@ -162,7 +161,7 @@ def opened(query: dict[str, str]) -> dict:
 
 def drawn(text: str) -> dict:
     """Draws and fourth moments of a law."""
-    law = FeatureLaw.of(text)
+    law = cc.laws.of(text)
     tails = getattr(law, "tails")  # noqa: B009 - not every law has them
     return {
         "law": text,

@@ -16,7 +16,7 @@ from collab_core.runs import world as world_source
 from collab_core.runs.draws import Collecting, CollectingModels, Samplers, wishart_root
 from collab_core.runs.simulate import error_curve, error_curves, planned
 from collab_core.runs.world import Settings
-from collab_core.world.laws import LAWS, FeatureLaw, square_root
+from collab_core.world.laws import Gaussian, Uniform, square_root
 
 from .worlds import random_problem, raw_data, raw_moments
 
@@ -66,7 +66,7 @@ def test_exact_draws_have_the_law_of_raw_data(name, extra):
         sources = Samplers.of_agents(problem, [i])
         raw = cc.Moments.from_arrays(x, y)
         # Two steps: what an agent collects in between must not matter.
-        collecting = Collecting(rng, problem, sources, trials, FeatureLaw(), never)
+        collecting = Collecting(rng, problem, sources, trials, Gaussian(), never)
         collecting.up_to(int(sizes[i]) // 2)
         (exact,) = collecting.up_to(int(sizes[i]))
         models = CollectingModels(rng, sources, trials)
@@ -134,10 +134,10 @@ def test_wishart_of_few_samples_is_singular_and_right():
         assert_allclose(xx.mean(axis=0), n * np.eye(4), atol=STANDARD_ERRORS * np.sqrt(2 * n / 2e4))
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", cc.laws.keys())
 def test_feature_laws_are_white(law):
     rng = np.random.default_rng(0)
-    x = FeatureLaw(law).white(rng, (200_000, 3))
+    x = cc.laws.of(law).white(rng, (200_000, 3))
     assert_allclose(x.mean(axis=0), 0, atol=STANDARD_ERRORS / np.sqrt(2e5))
     fourth = (x**4).mean()
     assert_allclose(x.T @ x / 2e5, np.eye(3), atol=STANDARD_ERRORS * np.sqrt(fourth / 2e5))
@@ -511,7 +511,7 @@ def test_cancel_keeps_what_is_done(small_chunks, executor):
         pool.shutdown()
 
 
-class Interrupting(FeatureLaw):
+class Interrupting(Uniform):
     """A law whose draws are interrupted after so many calls, as by somebody who presses Stop."""
 
     calls = 0
@@ -528,7 +528,7 @@ class Interrupting(FeatureLaw):
 @pytest.fixture
 def interrupting():
     Interrupting.calls, Interrupting.after, Interrupting.cancel = 0, 6, threading.Event()
-    return Interrupting("uniform")
+    return Interrupting()
 
 
 def test_a_chunk_that_was_stopped_half_way_is_kept_but_not_counted(interrupting):

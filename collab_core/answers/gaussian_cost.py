@@ -24,7 +24,8 @@ from ..core.problem import Problem
 from ..core.target import Target, TargetLike
 from ..methods.base import Told
 from ..world import views
-from ..world.laws import FeatureLaw, Law, Tails
+from ..world.laws import Law, Tails
+from ..world.laws import of as law_of
 from ..world.scenario import Scenario
 from .ellipses import order
 
@@ -199,12 +200,11 @@ def by_law(
     """
     rows = []
     for name, features in laws.items():
-        law = FeatureLaw.of(features)
-        tails = law.tails if isinstance(law, FeatureLaw) else None
+        law = law_of(features)
         rows.append(
             {
                 "law": name,
-                "kurtosis": pd.NA if tails is None else tails.kurtosis,
+                "kurtosis": pd.NA if law.tails is None else law.tails.kurtosis,
                 "loss": loss(problem, law, target),
             }
         )

@@ -10,7 +10,8 @@ from ..bounds.weights import scores_of_law
 from ..core.problem import Problem
 from ..core.target import Target, TargetLike
 from ..methods.base import Told
-from ..world.laws import FeatureLaw, Law
+from ..world import laws
+from ..world.laws import Law
 
 
 def expected_error(
@@ -89,5 +90,5 @@ def asymptotic_covariance(
 
 
 def _told(problem: Problem, noise_known: bool, features: str | Law) -> Told:
-    law = FeatureLaw.of(features)
+    law = laws.of(features)
     return Told(noise_known, None if law.is_gaussian else scores_of_law(problem, law))

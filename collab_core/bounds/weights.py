@@ -18,7 +18,8 @@ from .._base.linalg import inverse, matvec, transpose
 from ..core.geometry import Geometry
 from ..core.moments import LocalFit
 from ..core.problem import Problem
-from ..world.laws import FeatureLaw, Law, Tails, square_root
+from ..world import laws
+from ..world.laws import Law, Tails, square_root
 
 #: Unlabelled samples whose products are held at a time (2,048 x d^2 numbers).
 CHUNK = 2048
@@ -69,7 +70,7 @@ def scores_of_law(problem: Problem, features: str | Law | Tails) -> list[Array]:
     ``s_i Sigma_i+``: the term ``2 a a'`` has no block on what i sees, since ``P_i Sigma h = 0``.
     What a law adds is in `Law.excess`.
     """
-    law = features if isinstance(features, Tails) else FeatureLaw.of(features)
+    law = features if isinstance(features, Tails) else laws.of(features)
     root = square_root(problem.covariance)
     excess = law.excess((problem.theta - problem.embedded) @ root)
     result = []

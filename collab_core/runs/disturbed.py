@@ -33,7 +33,8 @@ from ..core.geometry import Geometry
 from ..core.moments import Moments, fit_together
 from ..core.problem import Problem
 from ..core.target import Models, Target, TargetLike
-from ..world.laws import FeatureLaw, Law, square_root
+from ..world import laws
+from ..world.laws import EllipticalT, Law, Mixture, square_root
 from .chunks import HasSubmit
 from .curve import Curve
 from .draws import CompleteSums, complete_sums
@@ -146,12 +147,12 @@ def unit_shifts(problem: Problem, rng: np.random.Generator, trials: int) -> Arra
 def _law_of(disturbance: str, value: float, usual: Law) -> Law:
     """The features' law at a size of the disturbance."""
     if disturbance == "clusters":
-        return FeatureLaw("mixture", separation=value)
+        return Mixture(separation=value)
     if disturbance == "tails":
         # Excess kurtosis of Student's t is 6 / (df - 4), and with one scale common to all
         # coordinates every feature has it, whatever the covariance: independent tails would be
         # mixed away. At 0 a t of so many degrees of freedom is Gaussian, from the same stream.
-        return FeatureLaw("elliptical_t", degrees_of_freedom=4 + 6 / max(value, 1e-6))
+        return EllipticalT(degrees_of_freedom=4 + 6 / max(value, 1e-6))
     return usual
 
 
@@ -521,7 +522,7 @@ def curve(
         tuple(agents),
         shifted,
         None if direction is None else vector("direction", direction, problem.dimension),
-        FeatureLaw.of(features),
+        laws.of(features),
     )
     plan = Plan.of(source, (0.0, *sizes), trials, [whose], chosen, seed)
 

@@ -16,7 +16,8 @@ from ..core.geometry import Geometry
 from ..core.moments import AgentData, Moments, fit_together
 from ..core.problem import Problem
 from ..core.target import Models, Target
-from ..world.laws import FeatureLaw, Law, square_root
+from ..world import laws
+from ..world.laws import Law, square_root
 from .draws import Collecting, CollectingModels, Samplers, gaussian_sums, raw_sums
 from .source import Source, Streams, Wanted
 
@@ -61,7 +62,7 @@ class Settings:
     noise_known: bool = False
 
     def __post_init__(self) -> None:
-        FeatureLaw.of(self.features)
+        laws.of(self.features)
         choice("sigma", self.sigma, SIGMA_MODES)
         choice("weights", self.weights, ("empirical", "population"))
         whole("unlabelled", self.unlabelled, low=1)
@@ -69,7 +70,7 @@ class Settings:
     @property
     def law(self) -> Law:
         """Law of the features."""
-        return FeatureLaw.of(self.features)
+        return laws.of(self.features)
 
 
 class World(Source):

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar
 
+import numpy as np
+
 from .._base.registry import Registry
 
 #: Limits that keep a dashboard responsive for everyone; the library itself has none.
@@ -47,6 +49,8 @@ class Field:
         Round values for a slider that spans decades, instead of even steps.
     limited_by : str
         Another field, a whole number that this one cannot exceed.
+    words : str
+        How a value is said in a sentence, as a format: ``"{:g} degrees"``.
     decides : str
         Another field that is the number of these numbers: typing three eigenvalues makes d = 3.
     registry : Registry, optional
@@ -64,12 +68,26 @@ class Field:
     scale: tuple[float, ...] = ()
     limited_by: str = ""
     decides: str = ""
+    words: str = ""
     registry: Registry[Any] | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
         """Keys that can be chosen; none where this is no choice."""
         return () if self.registry is None else self.registry.keys()
+
+    def said(self, value: Any) -> str:
+        """A value in words; where the field has none, its label and the number."""
+        return self.words.format(value) if self.words else f"{self.label} {value:g}"
+
+    @property
+    def steps(self) -> tuple[float, ...]:
+        """Values for a slider of few positions: the round ones, or some spread evenly."""
+        if self.scale:
+            return self.scale
+        if self.kind == "whole":
+            return tuple(sorted({round(v) for v in np.linspace(self.low, self.high, 21)}))
+        return tuple(float(f"{v:.6g}") for v in np.linspace(self.low, self.high, 21))
 
     def parameter(self) -> Any:
         """Make this field an attribute of a dataclass: ``spikes: int = SPIKES.parameter()``."""

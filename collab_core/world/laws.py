@@ -10,39 +10,22 @@ What least squares loses or gains by a law, to leading order in 1/n, is in its f
 - one scale common to all coordinates, ``z = r g``: ``(E[r^4] - 1) (|b|^2 I + 2 b b')``, and every
   coordinate then has excess kurtosis ``3 (E[r^4] - 1)``;
 - one direction u alone that is not Gaussian: ``k (b'u)^2 u u'``.
+
+A law that can be chosen by name is a class, registered in `LAWS`.
 """
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array, fraction
-
-LAWS = (
-    "gaussian",
-    "student_t",
-    "uniform",
-    "rademacher",
-    "exponential",
-    "mixture",
-    "rare",
-    "elliptical_t",
-    "outliers",
-)
-
-#: Of a law's parameter, by law: the field it sets.
-PARAMETERS = {
-    "student_t": "degrees_of_freedom",
-    "elliptical_t": "degrees_of_freedom",
-    "mixture": "separation",
-    "rare": "rate",
-    "outliers": "ratio",
-}
+from .fields import Choice, Choices, Field, Names
 
 #: Share of the samples that are outliers.
 OUTLIERS = 0.05
@@ -57,6 +40,10 @@ class Law(Protocol):
     @property
     def is_gaussian(self) -> bool:
         """Whether exact Gaussian draws of moments apply."""
+
+    @property
+    def tails(self) -> Tails | None:
+        """How heavy its tails are; None where no two numbers say it."""
 
     def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
         """Draw samples of unit covariance; the last axis of ``shape`` is the features."""
@@ -107,148 +94,366 @@ class Tails:
         return self.kurtosis / 3 * (length * eye + 2 * b[..., :, None] * b[..., None, :])
 
 
+# Laws by name ------------------------------------------------------------------------------------
+
+
+class NamedLaw(Choice):
+    """A law that can be chosen by name: a `Law` with a key, a label and parameters."""
+
+    is_gaussian: ClassVar[bool] = False
+
+    @abstractmethod
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """As `Law.white`."""
+
+    @property
+    def tails(self) -> Tails | None:
+        """As `Law.tails`."""
+        return None
+
+    def excess(self, directions: ArrayLike) -> Array:
+        """As `Law.excess`; from the tails, where they say all."""
+        if self.tails is None:
+            raise NotImplementedError(f"{type(self).__name__} must define tails or excess")
+        return self.tails.excess(directions)
+
+    @property
+    def text(self) -> str:
+        """What `of` reads: its key, with its parameters in brackets."""
+        values = ",".join(f"{getattr(self, field.name):.15g}" for field in self.parameters())
+        return f"{self.key}({values})" if values else self.key
+
+    @property
+    def said(self) -> str:
+        """Its name for people, with its parameters: "Student t, 6 degrees"."""
+        words = [field.said(getattr(self, field.name)) for field in self.parameters()]
+        return ", ".join([self.label, *words])
+
+
+_NAMES = Names()
+LAWS: Choices[NamedLaw] = Choices("features", _NAMES)
+_NAMES.reserve(name for owner in NamedLaw.__mro__ for name in vars(owner))
+
+DEGREES_OF_FREEDOM = Field(
+    "degrees_of_freedom", "number", "Degrees of freedom", "Above 4: fourth moments must exist.",
+    low=4.01, high=1e6, default=6.0, scale=(4.2, 4.5, 5.0, 6.0, 8.0, 12.0, 30.0),
+    words="{:g} degrees",
+)  # fmt: skip
+SEPARATION = Field(
+    "separation", "number", "How far apart", "0 is one Gaussian.",
+    low=0, high=0.999, default=0.9, scale=(0.5, 0.7, 0.9, 0.99), words="{:g} apart",
+)  # fmt: skip
+RATE = Field(
+    "rate", "number", "How often yes", "Between 0 and 1.",
+    low=1e-6, high=0.999, default=0.02, scale=(0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
+    words="rate {:g}",
+)  # fmt: skip
+WIDER = Field(
+    "ratio", "number", "Outliers' spread over the others'", "At least 1.",
+    low=1, high=1000, default=4.0, scale=(1.5, 2.0, 3.0, 4.0, 5.0, 8.0), words="{:g} times wider",
+)  # fmt: skip
+
+
+@LAWS.register
 @dataclass(frozen=True)
-class FeatureLaw:
-    """A law of features with mean 0 and identity covariance.
+class Gaussian(NamedLaw):
+    """Independent standard normal coordinates."""
 
-    Parameters
-    ----------
-    name : str
-        - ``"gaussian"``;
-        - ``"student_t"``: independent coordinates, heavy tails;
-        - ``"uniform"``: independent coordinates, light tails;
-        - ``"rademacher"``: independent signs;
-        - ``"exponential"``: independent coordinates, skewed, mean removed;
-        - ``"mixture"``: two Gaussian clusters on either side of 0;
-        - ``"rare"``: independent yes or no, yes being rare, mean removed;
-        - ``"elliptical_t"``: heavy tails in all coordinates at once, by one chi-square a sample;
-        - ``"outliers"``: Gaussian, but one sample in twenty is spread wider in all coordinates.
-    degrees_of_freedom : float
-        Of Student's t, above 4 so that fourth moments exist.
-    separation : float
-        Of the mixture, in [0, 1): distance of the clusters from 0 along the diagonal, 0 being
-        Gaussian.
-    rate : float
-        Of yes in ``"rare"``, in (0, 1).
-    ratio : float
-        Of an outlier's standard deviation to that of the others, at least 1.
-    """
+    key = "gaussian"
+    label = "Gaussian"
+    help = "The case that COLLAB's weights are made for."
+    is_gaussian = True
 
-    name: str = "gaussian"
-    degrees_of_freedom: float = 6.0
-    separation: float = 0.9
-    rate: float = 0.02
-    ratio: float = 4.0
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw normals."""
+        return rng.standard_normal(shape)
+
+    @property
+    def tails(self) -> Tails:
+        """None to speak of."""
+        return Tails("independent", 0.0)
+
+
+@dataclass(frozen=True)
+class _WithFreedom(NamedLaw):
+    """Laws made of Student's t, whose fourth moments must exist."""
+
+    degrees_of_freedom: float = DEGREES_OF_FREEDOM.parameter()
 
     def __post_init__(self) -> None:
-        choice("features", self.name, LAWS)
         freedom = finite_array("degrees_of_freedom", self.degrees_of_freedom, ndim=0).item()
         if freedom <= 4:
             raise ValueError(
                 f"degrees_of_freedom must be above 4, got {freedom:g}: fourth moments must exist"
             )
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class StudentT(_WithFreedom):
+    """Independent coordinates with heavy tails."""
+
+    key = "student_t"
+    label = "Student t"
+    help = (
+        "Heavy tails, independent from feature to feature. Near 4 degrees averages of fourth "
+        "powers settle slowly."
+    )
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw normals over roots of gammas."""
+        # Normals first: with one seed, other degrees of freedom (and none) share them.
+        freedom = self.degrees_of_freedom
+        normals = rng.standard_normal(shape)
+        return normals * np.sqrt((freedom - 2) / 2 / rng.standard_gamma(freedom / 2, shape))
+
+    @property
+    def tails(self) -> Tails:
+        """Of Student's t."""
+        return Tails("independent", 6 / (self.degrees_of_freedom - 4))
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class Uniform(NamedLaw):
+    """Independent coordinates with light tails."""
+
+    key = "uniform"
+    label = "Uniform"
+    help = "Light tails, independent from feature to feature."
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw from an interval about 0."""
+        return rng.uniform(-np.sqrt(3), np.sqrt(3), size=shape)
+
+    @property
+    def tails(self) -> Tails:
+        """Lighter than a Gaussian's."""
+        return Tails("independent", -1.2)
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class Rademacher(NamedLaw):
+    """Independent signs."""
+
+    key = "rademacher"
+    label = "Signs (Rademacher)"
+    help = "Plus or minus one, independently."
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw signs."""
+        return 2.0 * rng.integers(0, 2, size=shape) - 1
+
+    @property
+    def tails(self) -> Tails:
+        """The lightest there are."""
+        return Tails("independent", -2.0)
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class Exponential(NamedLaw):
+    """Independent skewed coordinates, their mean removed."""
+
+    key = "exponential"
+    label = "Exponential"
+    help = "Skewed, independent from feature to feature."
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw waiting times less their mean."""
+        return rng.standard_exponential(size=shape) - 1
+
+    @property
+    def tails(self) -> Tails:
+        """Heavy on one side."""
+        return Tails("independent", 6.0)
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class Mixture(NamedLaw):
+    """Two Gaussian clusters on either side of 0, along the diagonal.
+
+    Its tails differ by direction, so that no two numbers say them.
+    """
+
+    key = "mixture"
+    label = "Two clusters"
+    help = "Two Gaussian clusters on either side of 0."
+
+    separation: float = SEPARATION.parameter()
+
+    def __post_init__(self) -> None:
         fraction("separation", self.separation)
-        if fraction("rate", self.rate) == 0:
-            raise ValueError("rate must be above 0, got 0")
-        ratio = finite_array("ratio", self.ratio, ndim=0).item()
-        if ratio < 1:
-            raise ValueError(f"ratio must be at least 1, got {ratio:g}")
 
-    @classmethod
-    def of(cls, features: str | Law) -> Law:
-        """Read a law from its name, with a parameter in brackets: ``"student_t(5)"``."""
-        if not isinstance(features, str):
-            return features
-        match = re.fullmatch(rf"({'|'.join(PARAMETERS)})\(([-+.\deE]+)\)", features)
-        if match is None:
-            return cls(choice("features", features, LAWS))
-        try:
-            value = float(match[2])
-        except ValueError:
-            raise ValueError(f"features: {match[2]!r} in {features!r} is not a number") from None
-        given = {PARAMETERS[match[1]]: value}
-        return cls(match[1], **given)
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether exact Gaussian draws of moments apply."""
-        return self.name == "gaussian"
-
-    @property
-    def tails(self) -> Tails | None:
-        """How heavy its tails are; None for the mixture, whose tails differ by direction."""
-        match self.name:
-            case "student_t":
-                return Tails("independent", 6 / (self.degrees_of_freedom - 4))
-            case "elliptical_t":
-                return Tails("common", 6 / (self.degrees_of_freedom - 4))
-            case "uniform":
-                return Tails("independent", -1.2)
-            case "rademacher":
-                return Tails("independent", -2.0)
-            case "exponential":
-                return Tails("independent", 6.0)
-            case "rare":
-                spread = self.rate * (1 - self.rate)
-                return Tails("independent", 1 / spread - 6)
-            case "outliers":
-                plain, wide = self._outlier_variances
-                return Tails("common", 3 * ((1 - OUTLIERS) * plain**2 + OUTLIERS * wide**2 - 1))
-            case "mixture":
-                return None
-            case _:
-                return Tails("independent", 0.0)
-
-    @property
-    def _outlier_variances(self) -> tuple[float, float]:
-        """Of plain samples and of outliers, so that the mean is 1."""
-        plain = 1 / (1 - OUTLIERS + OUTLIERS * self.ratio**2)
-        return plain, plain * self.ratio**2
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw a cluster for every sample, and the sample in it."""
+        # x = g - (1 - sqrt(1 - a^2)) u u'g + a sign u, u the unit diagonal: covariance
+        # I - a^2 u u' within a cluster, a^2 u u' between the two.
+        a, u = self.separation, np.full(shape[-1], 1 / np.sqrt(shape[-1]))
+        g = rng.standard_normal(shape)
+        sign = 2.0 * rng.integers(0, 2, size=shape[:-1]) - 1
+        along = a * sign - (1 - np.sqrt(1 - a**2)) * (g @ u)
+        return g + along[..., None] * u
 
     def excess(self, directions: ArrayLike) -> Array:
         """As `Law.excess`, in closed form."""
-        if self.tails is not None:
-            return self.tails.excess(directions)
         # Along the diagonal u: a sign of size a plus a Gaussian of variance 1 - a^2.
         b = finite_array("directions", directions)
         u = np.full(b.shape[-1], 1 / np.sqrt(b.shape[-1]))
         return -2 * self.separation**4 * (b @ u)[..., None, None] ** 2 * np.outer(u, u)
 
+
+@LAWS.register
+@dataclass(frozen=True)
+class Rare(NamedLaw):
+    """Independent yes or no, yes being rare, their mean removed."""
+
+    key = "rare"
+    label = "Rare yes or no"
+    help = "Every feature is yes or no, seldom yes, independently of the others."
+
+    rate: float = RATE.parameter()
+
+    def __post_init__(self) -> None:
+        if fraction("rate", self.rate) == 0:
+            raise ValueError("rate must be above 0, got 0")
+
     def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
-        """Draw samples of unit covariance; the last axis of ``shape`` is the features."""
-        match self.name:
-            case "student_t":
-                # Normals first: with one seed, other degrees of freedom (and none) share them.
-                freedom = self.degrees_of_freedom
-                normals = rng.standard_normal(shape)
-                return normals * np.sqrt((freedom - 2) / 2 / rng.standard_gamma(freedom / 2, shape))
-            case "uniform":
-                return rng.uniform(-np.sqrt(3), np.sqrt(3), size=shape)
-            case "rademacher":
-                return 2.0 * rng.integers(0, 2, size=shape) - 1
-            case "exponential":
-                return rng.standard_exponential(size=shape) - 1
-            case "rare":
-                p = self.rate
-                return ((rng.random(shape) < p) - p) / np.sqrt(p * (1 - p))
-            case "elliptical_t":
-                freedom = self.degrees_of_freedom
-                scale = np.sqrt((freedom - 2) / rng.chisquare(freedom, size=shape[:-1]))
-                return rng.standard_normal(shape) * scale[..., None]
-            case "outliers":
-                plain, wide = self._outlier_variances
-                scale = np.sqrt(np.where(rng.random(shape[:-1]) < OUTLIERS, wide, plain))
-                return rng.standard_normal(shape) * scale[..., None]
-            case "mixture":
-                # x = g - (1 - sqrt(1 - a^2)) u u'g + a sign u, u the unit diagonal: covariance
-                # I - a^2 u u' within a cluster, a^2 u u' between the two.
-                a, u = self.separation, np.full(shape[-1], 1 / np.sqrt(shape[-1]))
-                g = rng.standard_normal(shape)
-                sign = 2.0 * rng.integers(0, 2, size=shape[:-1]) - 1
-                along = a * sign - (1 - np.sqrt(1 - a**2)) * (g @ u)
-                return g + along[..., None] * u
-            case _:
-                return rng.standard_normal(shape)
+        """Draw yes (1) and no (0), centred and scaled."""
+        p = self.rate
+        return ((rng.random(shape) < p) - p) / np.sqrt(p * (1 - p))
+
+    @property
+    def tails(self) -> Tails:
+        """The heavier the rarer."""
+        return Tails("independent", 1 / (self.rate * (1 - self.rate)) - 6)
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class EllipticalT(_WithFreedom):
+    """Heavy tails in all coordinates at once, by one chi-square a sample."""
+
+    key = "elliptical_t"
+    label = "Student t, common scale"
+    help = (
+        "Heavy tails in all features at once: one chi-square a sample. Near 4 degrees averages of "
+        "fourth powers settle slowly."
+    )
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw a scale for every sample, and normals."""
+        freedom = self.degrees_of_freedom
+        scale = np.sqrt((freedom - 2) / rng.chisquare(freedom, size=shape[:-1]))
+        return rng.standard_normal(shape) * scale[..., None]
+
+    @property
+    def tails(self) -> Tails:
+        """Of Student's t, common to all coordinates."""
+        return Tails("common", 6 / (self.degrees_of_freedom - 4))
+
+
+@LAWS.register
+@dataclass(frozen=True)
+class Outliers(NamedLaw):
+    """Gaussian, but one sample in twenty is spread wider in all coordinates."""
+
+    key = "outliers"
+    label = "Outliers"
+    help = "One sample in twenty is spread wider, in all features at once."
+
+    ratio: float = WIDER.parameter()
+
+    def __post_init__(self) -> None:
+        ratio = finite_array("ratio", self.ratio, ndim=0).item()
+        if ratio < 1:
+            raise ValueError(f"ratio must be at least 1, got {ratio:g}")
+
+    @property
+    def _variances(self) -> tuple[float, float]:
+        """Of plain samples and of outliers, so that the mean is 1."""
+        plain = 1 / (1 - OUTLIERS + OUTLIERS * self.ratio**2)
+        return plain, plain * self.ratio**2
+
+    def white(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        """Draw which samples are outliers, and normals."""
+        plain, wide = self._variances
+        scale = np.sqrt(np.where(rng.random(shape[:-1]) < OUTLIERS, wide, plain))
+        return rng.standard_normal(shape) * scale[..., None]
+
+    @property
+    def tails(self) -> Tails:
+        """Of a mixture of two scales."""
+        plain, wide = self._variances
+        return Tails("common", 3 * ((1 - OUTLIERS) * plain**2 + OUTLIERS * wide**2 - 1))
+
+
+def keys() -> tuple[str, ...]:
+    """Keys of all laws, in order."""
+    return LAWS.keys()
+
+
+def get(key: str) -> type[NamedLaw]:
+    """The class of a law; an unknown key is a ValueError that lists those there are."""
+    return LAWS.get(key)
+
+
+def of(features: str | Law) -> Law:
+    """Read a law from its key, with parameters in brackets: ``"student_t(5)"``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such law, or a parameter is not one.
+    """
+    if not isinstance(features, str):
+        return features
+    match = re.fullmatch(r"(\w+)\((.*)\)", features)
+    if match is None:
+        return get(features)()
+    kind, parts = get(match[1]), match[2].split(",")
+    fields = kind.parameters()
+    if len(parts) > len(fields):
+        named = ", ".join(field.name for field in fields) or "none"
+        raise ValueError(f"features: parameters of {match[1]} are {named}; got {features!r}")
+    given: dict[str, float] = {}
+    for field, part in zip(fields, parts, strict=False):
+        try:
+            given[field.name] = int(part) if field.kind == "whole" else float(part)
+        except ValueError:
+            raise ValueError(f"features: {part!r} in {features!r} is not a number") from None
+    return kind(**given)
+
+
+def choices() -> dict[str, str]:
+    """Every law at its default parameters: the text that `of` reads, and a name for people."""
+    laws = [kind() for kind in LAWS]
+    return {law.text: law.said for law in laws}
+
+
+def spelled(text: str) -> str:
+    """The text of `choices` for any text of that law: "mixture" is "mixture(0.9)".
+
+    Raises
+    ------
+    ValueError
+        If it is the text of no law.
+    """
+    law = of(text)
+    return law.text if isinstance(law, NamedLaw) else text
+
+
+def FeatureLaw(name: str = "gaussian", **parameters: float) -> NamedLaw:  # noqa: N802
+    """The law of a key with these parameters: ``FeatureLaw("mixture", separation=0.3)``.
+
+    Notebooks call it so since laws were one class of this name.
+    """
+    return get(name)(**parameters)
+
+
+# Laws of data ------------------------------------------------------------------------------------
 
 
 class EmpiricalLaw:
@@ -271,6 +476,8 @@ class EmpiricalLaw:
     """
 
     is_gaussian = False
+    #: Rows have a law of their own, which no two numbers say.
+    tails: Tails | None = None
 
     def __init__(self, rows: ArrayLike) -> None:
         table = finite_array("rows", rows, ndim=2)

@@ -8,6 +8,7 @@ the link decides.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, overload
 
 import streamlit as st
@@ -27,16 +28,24 @@ def pick(
     words: Callable[[T], str] = str,
     help: str | None = None,
     disabled: bool = False,
+    spelled: Callable[[str], str] = str,
     **extra: Any,
 ) -> T:
-    """One of several choices, by `st.selectbox`, `st.select_slider` or `st.segmented_control`."""
+    """One of several choices, by `st.selectbox`, `st.select_slider` or `st.segmented_control`.
+
+    A link may spell a choice otherwise: ``spelled`` gives its own text for such a one, or a
+    ValueError.
+    """
     if widget is st.segmented_control:
         extra["required"] = True
 
     def read(text: str) -> T:
-        for choice in choices:
-            if str(choice) == text:
-                return choice
+        for spelling in (str, spelled):
+            with suppress(ValueError):
+                wanted = spelling(text)
+                for choice in choices:
+                    if str(choice) == wanted:
+                        return choice
         raise ValueError(f"{text[:20]!r} is not one of the choices")
 
     def draw(key: str, value: T, changed: Callable[[], None]) -> None:

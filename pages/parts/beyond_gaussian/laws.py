@@ -4,72 +4,67 @@ from __future__ import annotations
 
 import streamlit as st
 
+import collab_core as cc
+from collab_core.world.fields import Field
 from collab_core.world.laws import Law
 from pages.shared import options
 
-LAWS = {
-    "rare": "Rare yes or no",
-    "outliers": "Outliers",
-    "student_t": "Student t",
-    "elliptical_t": "Student t, common scale",
-    "exponential": "Exponential",
-    "uniform": "Uniform",
-    "rademacher": "Signs (Rademacher)",
-    "mixture": "Two clusters",
-    "gaussian": "Gaussian",
-    "census": "Census records",
-}
-#: A law's parameter: name in the link, label, choices, default.
-PARAMETERS: dict[str, tuple[str, str, tuple[float, ...], float]] = {
-    "rare": ("rate", "How often yes", (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 0.01),
-    "outliers": ("wider", "Outliers' spread over the others'", (1.5, 2, 3, 4, 5, 8), 4),
-    "student_t": ("freedom", "Degrees of freedom", (4.2, 4.5, 5, 6, 8, 12, 30), 5),
-    "elliptical_t": ("freedom", "Degrees of freedom", (4.2, 4.5, 5, 6, 8, 12, 30), 5),
-    "mixture": ("apart", "How far apart", (0.5, 0.7, 0.9, 0.99), 0.9),
-}
-ABOUT = {
-    "rare": "Every feature is yes or no, seldom yes, independently of the others.",
-    "outliers": "One sample in twenty is spread wider, in all features at once.",
-    "student_t": "Heavy tails, independent from feature to feature. Near 4 degrees averages of "
-    "fourth powers settle slowly.",
-    "elliptical_t": "Heavy tails in all features at once: one chi-square a sample. Near 4 degrees "
-    "averages of fourth powers settle slowly.",
-    "exponential": "Skewed, independent from feature to feature.",
-    "uniform": "Light tails, independent from feature to feature.",
-    "rademacher": "Plus or minus one, independently.",
-    "mixture": "Two Gaussian clusters on either side of 0.",
-    "gaussian": "The case that COLLAB's weights are made for.",
-    "census": "Real people's answers, each drawn as a whole.",
-}
+#: Records that were loaded have a law too, which no name says.
+RECORDS = {"census": "Census records"}
+
+#: What links of before call a parameter; others are ``law-`` and their name, so that none is taken
+#: for the world's.
+LINKED = {"rate": "rate", "ratio": "wider", "degrees_of_freedom": "freedom", "separation": "apart"}
+
+#: Where the page begins, if not at the law's own default: where pretending costs more.
+USUAL = {"rate": 0.01, "degrees_of_freedom": 5.0}
+
+
+def kinds() -> dict[str, str]:
+    """What can be chosen: keys with names for people."""
+    return {law.key: law.label for law in cc.laws.LAWS} | RECORDS
+
+
+def usual(field: Field) -> float:
+    """The value of a law's parameter that the page begins with."""
+    return USUAL.get(field.name, field.default)
 
 
 def pick_kind() -> str:
-    """Let a person choose a kind of law: a key of `LAWS`."""
-    return options.pick("law", "Law of the features", list(LAWS), "rare", words=LAWS.__getitem__)
+    """Let a person choose a kind of law: a key of `kinds`."""
+    names = kinds()
+    return options.pick("law", "Law of the features", list(names), "rare", words=names.__getitem__)
 
 
 def pick_law(kind: str) -> str:
-    """The law as the library reads it: its name, with its parameter in brackets."""
-    if kind not in PARAMETERS:
-        st.caption(ABOUT[kind])
-        return kind
-    name, label, choices, usual = PARAMETERS[kind]
-    value = options.pick(
-        name, label, choices, usual, widget=st.select_slider, words=lambda v: f"{v:g}",
-        help=ABOUT[kind],
+    """The law as the library reads it: its key, with its parameters in brackets."""
+    law = cc.laws.get(kind)
+    fields = law.parameters()
+    if not fields:
+        st.caption(law.help)
+    return law(**{field.name: _pick(field, law.help) for field in fields}).text
+
+
+def _pick(field: Field, about: str) -> float:
+    values = sorted({_plain(value) for value in (*field.steps, usual(field))})
+    return options.pick(
+        LINKED.get(field.name, f"law-{field.name}"), field.label, values, _plain(usual(field)),
+        widget=st.select_slider, words=lambda value: f"{value:g}", help=about,
     )  # fmt: skip
-    return f"{kind}({value:g})"
+
+
+def _plain(value: float) -> float:
+    """Links write 5, not 5.0."""
+    return int(value) if value == int(value) else value
 
 
 def compared(law: str | Law) -> dict[str, str]:
-    """A law of every kind by its name, the one at hand with its own parameter."""
+    """A law of every kind by its name, the one at hand with its own parameters."""
     found = {}
-    for kind, name in LAWS.items():
-        if kind == "census":
-            continue
-        one = f"{kind}({PARAMETERS[kind][-1]:g})" if kind in PARAMETERS else kind
-        if isinstance(law, str) and law.partition("(")[0] == kind:
+    for kind in cc.laws.LAWS:
+        one = kind(**{field.name: usual(field) for field in kind.parameters()}).text
+        if isinstance(law, str) and law.partition("(")[0] == kind.key:
             one = law
-        _, _, value = one.partition("(")
-        found[f"{name} ({value}" if value else name] = one
+        _, _, values = one.partition("(")
+        found[f"{kind.label} ({values}" if values else kind.label] = one
     return found

@@ -9,7 +9,6 @@ import streamlit as st
 import collab_core as cc
 from collab_core import figures
 from collab_core.words import beyond_gaussian as say
-from collab_core.world.laws import FeatureLaw
 from pages.shared import options, run
 from pages.shared.figure import columns, ink, show
 from pages.shared.say import error_box, words
@@ -69,8 +68,7 @@ def shares_of(agents: int) -> tuple[float, ...]:
 
 def off(world: World, shares: tuple[float, ...]) -> str:
     """Why no square of the map is this world's, or nothing."""
-    law = FeatureLaw.of(world.law)
-    tails = law.tails if isinstance(law, FeatureLaw) else None
+    tails = cc.laws.of(world.law).tails
     return say.off_the_map(tails, missing(world), KURTOSES, shares)
 
 
@@ -81,8 +79,7 @@ def missing(world: World) -> float:
 
 def ring(world: World, kind: str, shares: tuple[float, ...]) -> tuple[float, float] | None:
     """Where this world and law are on the map of a kind of tails, if anywhere."""
-    law = FeatureLaw.of(world.law)
-    tails = law.tails if isinstance(law, FeatureLaw) else None
+    tails = cc.laws.of(world.law).tails
     if tails is None or tails.kind != kind or off(world, shares):
         return None
     return missing(world), tails.kurtosis

@@ -11,13 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 import collab_core as cc
 from collab_core.core.target import TargetKey as Target
 from collab_core.words import beyond_gaussian as say
-from collab_core.world.laws import EmpiricalLaw, FeatureLaw, Law
+from collab_core.world.laws import EmpiricalLaw, Law, Rare
 from pages.shared import options, records, state
 from pages.shared.say import error_box
 from pages.shared.script import Script
 from pages.shared.shell import problem_of
 
-from .laws import LAWS, pick_kind, pick_law
+from .laws import kinds, pick_kind, pick_law
 
 RELATIONS = {"fitted": "As fitted to the records", "random": "Random coefficients, noise 1"}
 ASKS = {"own": "As in the paper", "half": "One all, others half"}
@@ -67,8 +67,8 @@ class World:
 
     def first(self, largest: int) -> int:
         """Where a grid up to ``largest`` begins: where samples hold the rare answers, if any."""
-        law, low = FeatureLaw.of(self.law), 2 * self.lowest
-        if not isinstance(law, FeatureLaw) or law.name != "rare":
+        law, low = cc.laws.of(self.law), 2 * self.lowest
+        if not isinstance(law, Rare):
             return low
         rare = ANSWERS / min(law.rate, 1 - law.rate) / self.problem.shares.min()
         return max(low, min(int(np.ceil(rare)), largest // 4))
@@ -110,7 +110,7 @@ def pick(scenario: cc.Scenario, part: str) -> World | None:
     if target != "full" and made.problem.sizes[int(target)] == 0:
         error_box(say.sees_nothing(int(target)))
         return None
-    case = say.Case(made.problem, made.law, LAWS[kind], target, made.agents)
+    case = say.Case(made.problem, made.law, kinds()[kind], target, made.agents)
     return World(case, made.script, scenario.seed, scenario.n)
 
 

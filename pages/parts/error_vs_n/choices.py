@@ -13,15 +13,6 @@ from collab_core.words import error_vs_n as say
 from pages.shared import options
 from pages.shared.say import words
 
-# TODO registry: laws by their own labels.
-LAWS = {
-    "gaussian": "Gaussian",
-    "student_t(6)": "Student t, 6 degrees",
-    "uniform": "Uniform",
-    "rademacher": "Signs (Rademacher)",
-    "exponential": "Exponential",
-    "mixture": "Two clusters",
-}
 SIGMA = {"known": "Known", "unlabelled": "From unlabelled samples", "pooled": "Pooled from agents"}
 WEIGHTS = {"empirical": "Empirical (Algorithm 1)", "population": "Population"}
 TRIALS = (1, 5, 20, 50, 100, 200, 500, 1000, 2000)
@@ -83,10 +74,14 @@ def choose(scenario: cc.Scenario, problem: cc.Problem) -> Choices:
             )  # fmt: skip
         with middle:
             sizes = _grid(problem)
-            law = options.pick("law", "Feature law", list(LAWS), "gaussian", words=LAWS.__getitem__)
+            laws = cc.laws.choices()
+            law = options.pick(
+                "law", "Feature law", list(laws), "gaussian", words=laws.__getitem__,
+                spelled=cc.laws.spelled,
+            )  # fmt: skip
         with right:
             settings = _settings(scenario, law)
-    if law != "gaussian":
+    if not cc.laws.of(law).is_gaussian:
         trials = min(trials, MOST_RAW_TRIALS)
         sizes = [n for n in sizes if n <= MOST_RAW] or [MOST_RAW]
         words(say.one_by_one(MOST_RAW_TRIALS, MOST_RAW))
