@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from .style import PALETTE, Trace, faint, figure, log_axis
+from .marks import GREY, band, legend_below, upright
+from .style import PALETTE, Trace, figure, log_axis
 
 #: The corollary's corridor: C_gauss is between 1 and 4 times C_strong.
 CORRIDOR = (1.0, 4.0)
+
+#: Ratios that are drawn, by column, and what they are called.
+RATIOS = {"low": "smallest", "high": "largest"}
 
 #: Dark is small: readable on both themes, and in grey.
 SEQUENTIAL = "Viridis"
@@ -41,54 +45,67 @@ def ratio_against_p(
     draws : DataFrame, optional
         ``p``, ``low`` and ``high`` of finitely many agents.
     """
-    gauss = PALETTE["collab"].colour
     p = curve["p"].to_numpy()
-    traces: list[Trace] = []
-    for name, text in (("low", "smallest"), ("high", "largest")):
-        values, error = curve[name].to_numpy(), 1.96 * curve[f"{name}_error"].to_numpy()
-        if error.any():
-            traces.append(
-                {
-                    "type": "scatter",
-                    "x": np.concatenate([p, p[::-1]]),
-                    "y": np.concatenate([values + error, np.maximum(values - error, 1)[::-1]]),
-                    "fill": "toself",
-                    "fillcolor": faint(gauss),
-                    "line": {"width": 0},
-                    "mode": "lines",
-                    "showlegend": False,
-                    "hoverinfo": "skip",
-                }
-            )
-        traces.append(
-            {
-                "type": "scatter",
-                "x": p,
-                "y": values,
-                "mode": "lines",
-                "name": f"{text} ratio, m → ∞",
-                "line": {"color": gauss, "width": 3, "dash": "solid" if name == "high" else "dash"},
-                "hovertemplate": "p = %{x:.3g}: " + text + " ratio %{y:.3g}<extra></extra>",
-            }
-        )
+    traces = [trace for name in RATIOS for trace in _ratio(curve, name)]
     highest = [float(curve["high"].max()), CORRIDOR[1] * 1.5]
     if draws is not None and len(draws):
-        for name, symbol in (("low", "triangle-down"), ("high", "triangle-up")):
-            traces.append(
-                {
-                    "type": "scatter",
-                    "x": draws["p"].to_numpy(),
-                    "y": draws[name].to_numpy(),
-                    "mode": "markers",
-                    "name": f"{'smallest' if name == 'low' else 'largest'}, a draw of m agents",
-                    "marker": {"symbol": symbol, "size": 6, "color": "#888888", "opacity": 0.7},
-                    "hovertemplate": "p = %{x:.3g}: %{y:.3g}<extra>finite m</extra>",
-                }
-            )
+        traces += [_drawn(draws, name) for name in RATIOS]
         highest.append(float(draws["high"].max()))
     x = log_axis("probability p that a feature is missing", p)
-    y = log_axis("C_gauss / C_strong", [1.0, min(max(highest), 1e4)])
-    left, right = x["range"]
+    marks = [(p_star, "p*", GREY), (threshold, "factor 4 reached", "#D55E00")]
+    marks += [(here, "this world", "#0077BB")] if here is not None else []
+    return figure(
+        traces,
+        title=title,
+        height=height,
+        x=x,
+        y=log_axis("C_gauss / C_strong", [1.0, min(max(highest), 1e4)]),
+        layout={**legend_below(-0.18), **_corridor(marks, *x["range"])},
+    )
+
+
+def _ratio(curve: pd.DataFrame, name: str) -> list[Trace]:
+    """The smallest or largest ratio as m grows, over its band where it was sampled."""
+    colour, p = PALETTE["collab"].colour, curve["p"].to_numpy()
+    values, error = curve[name].to_numpy(), 1.96 * curve[f"{name}_error"].to_numpy()
+    line: Trace = {
+        "type": "scatter",
+        "x": p,
+        "y": values,
+        "mode": "lines",
+        "name": f"{RATIOS[name]} ratio, m → ∞",
+        "line": {"color": colour, "width": 3, "dash": "solid" if name == "high" else "dash"},
+        "hovertemplate": "p = %{x:.3g}: " + RATIOS[name] + " ratio %{y:.3g}<extra></extra>",
+    }
+    if not error.any():
+        return [line]
+    return [band(p, np.maximum(values - error, 1), values + error, colour), line]
+
+
+def _drawn(draws: pd.DataFrame, name: str) -> Trace:
+    """The smallest or largest ratio of finitely many agents, drawn again and again."""
+    symbol = {"low": "triangle-down", "high": "triangle-up"}[name]
+    return {
+        "type": "scatter",
+        "x": draws["p"].to_numpy(),
+        "y": draws[name].to_numpy(),
+        "mode": "markers",
+        "name": f"{RATIOS[name]}, a draw of m agents",
+        "marker": {"symbol": symbol, "size": 6, "color": GREY, "opacity": 0.7},
+        "hovertemplate": "p = %{x:.3g}: %{y:.3g}<extra>finite m</extra>",
+    }
+
+
+def _corridor(
+    marks: Sequence[tuple[float | None, str, str]], left: float, right: float
+) -> dict[str, Any]:
+    """Layout of the corollary's corridor, and of some p with what they are and their colours.
+
+    Parameters
+    ----------
+    left, right : float
+        Ends of the axis, in powers of ten; what lies beyond is not marked.
+    """
     shapes: list[dict[str, Any]] = [
         {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "y0": CORRIDOR[0], "y1": CORRIDOR[1],
          "fillcolor": "rgba(0,153,136,0.12)", "line": {"width": 0}, "layer": "below"}
@@ -97,34 +114,18 @@ def ratio_against_p(
         {"xref": "paper", "x": 0.01, "xanchor": "left", "y": float(np.log10(CORRIDOR[1])),
          "yanchor": "top", "text": "the corollary's corridor, 1 to 4", "showarrow": False}
     ]  # fmt: skip
-    marks = [(p_star, "p*", "#888888"), (threshold, "factor 4 reached", "#D55E00")]
-    marks += [(here, "this world", "#0077BB")] if here is not None else []
     for place, (at, text, colour) in enumerate(marks):
         if at is None or at <= 0 or not left <= np.log10(at) <= right:
             continue
-        shapes.append(
-            {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1,
-             "line": {"color": colour, "width": 2, "dash": "dot"}}
-        )  # fmt: skip
+        shapes.append(upright(at, colour, width=2))
+        # The words on the side where there is more room for them.
+        on_the_left = np.log10(at) > (left + right) / 2
         notes.append(
             {"x": float(np.log10(at)), "yref": "paper", "y": 0.97 - 0.08 * place,
-             "xanchor": "right" if np.log10(at) > (left + right) / 2 else "left", "xshift": 4
-             if np.log10(at) <= (left + right) / 2 else -4,
+             "xanchor": "right" if on_the_left else "left", "xshift": -4 if on_the_left else 4,
              "text": f"{text} = {at:.3g}", "showarrow": False}
         )  # fmt: skip
-    return figure(
-        traces,
-        title=title,
-        height=height,
-        x=x,
-        y=y,
-        layout={
-            "shapes": shapes,
-            "annotations": notes,
-            "margin": {"l": 10, "r": 10, "t": 40, "b": 10},
-            "legend": {"orientation": "h", "y": -0.18, "yanchor": "top", "x": 0},
-        },
-    )
+    return {"shapes": shapes, "annotations": notes}
 
 
 def threshold_map(
@@ -150,6 +151,21 @@ def threshold_map(
         Kappa and SNR of the world, drawn as a ring.
     """
     known = frame[frame[column].notna()]
+    traces = [_map_squares(known, column, text)]
+    if here is not None:
+        traces.append(_map_ring(*here))
+    marked = [] if here is None else [here]
+    return figure(
+        traces,
+        title=title,
+        height=height,
+        x=log_axis("condition number κ", [*known["kappa"], *(at for at, _ in marked)], 0.08),
+        y=log_axis("signal to noise", [*known["snr"], *(at for _, at in marked)], 0.08),
+    )
+
+
+def _map_squares(known: pd.DataFrame, column: str, text: str) -> Trace:
+    """The squares of the map, coloured by a column on a log scale."""
     values = np.log10(np.maximum(known[column].to_numpy(dtype=float), 1e-12))
     hover = [
         f"κ = {row.kappa:.3g}, SNR = {row.snr:.3g}<br>p* = {row.p_star:.2g}<br>"
@@ -161,47 +177,37 @@ def threshold_map(
         for row, reached in zip(known.itertuples(), known["threshold"].notna(), strict=True)
     ]
     ticks = np.unique(np.round(np.linspace(values.min(), values.max(), 5), 2))
-    traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "x": known["kappa"].to_numpy(),
-            "y": known["snr"].to_numpy(),
-            "mode": "markers",
-            "marker": {
-                "symbol": "square",
-                "size": 26,
-                "color": values,
-                "colorscale": SEQUENTIAL,
-                "colorbar": {"title": {"text": text}, "tickvals": ticks.tolist(), "thickness": 10,
-                             "ticktext": [f"{10**tick:.2g}" for tick in ticks]},
-            },
-            "text": hover,
-            "hovertemplate": "%{text}<extra></extra>",
-            "unselected": {"marker": {"opacity": 1}},
-            "showlegend": False,
-        }
-    ]  # fmt: skip
-    if here is not None:
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [here[0]],
-                "y": [here[1]],
-                "mode": "markers",
-                "showlegend": False,
-                "marker": {"symbol": "circle-open", "size": 22,
-                           "line": {"width": 3, "color": "#D55E00"}},
-                "hovertemplate": "this world<extra></extra>",
-            }
-        )  # fmt: skip
-    marked = [] if here is None else [here]
-    return figure(
-        traces,
-        title=title,
-        height=height,
-        x=log_axis("condition number κ", [*known["kappa"], *(at for at, _ in marked)], 0.08),
-        y=log_axis("signal to noise", [*known["snr"], *(at for _, at in marked)], 0.08),
-    )
+    return {
+        "type": "scatter",
+        "x": known["kappa"].to_numpy(),
+        "y": known["snr"].to_numpy(),
+        "mode": "markers",
+        "marker": {
+            "symbol": "square",
+            "size": 26,
+            "color": values,
+            "colorscale": SEQUENTIAL,
+            "colorbar": {"title": {"text": text}, "tickvals": ticks.tolist(), "thickness": 10,
+                         "ticktext": [f"{10**tick:.2g}" for tick in ticks]},
+        },
+        "text": hover,
+        "hovertemplate": "%{text}<extra></extra>",
+        "unselected": {"marker": {"opacity": 1}},
+        "showlegend": False,
+    }  # fmt: skip
+
+
+def _map_ring(kappa: float, snr: float) -> Trace:
+    """Where the world is on the map."""
+    return {
+        "type": "scatter",
+        "x": [kappa],
+        "y": [snr],
+        "mode": "markers",
+        "showlegend": False,
+        "marker": {"symbol": "circle-open", "size": 22, "line": {"width": 3, "color": "#D55E00"}},
+        "hovertemplate": "this world<extra></extra>",
+    }
 
 
 def chain(frame: pd.DataFrame, *, title: str, height: int = 400) -> go.Figure:

@@ -9,16 +9,15 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from .marks import GREY, upright, with_ends
 from .style import PALETTE, Trace, figure, label
 
 
 def errors_on_people(frame: pd.DataFrame, *, title: str, height: int = 380) -> go.Figure:
     """Draw every method's error relative to predicting the mean (`census.study.Study.results`)."""
     known = frame[frame["relative"].notna()]
-    errors = known["relative"].to_numpy(dtype=float)
+    errors, low, high = with_ends(known, "relative")
     styles = [PALETTE[key] for key in known["method"]]
-    low = known["low"].fillna(known["relative"]).to_numpy(dtype=float)
-    high = known["high"].fillna(known["relative"]).to_numpy(dtype=float)
     points: Trace = {
         "type": "scatter",
         "x": errors,
@@ -34,7 +33,7 @@ def errors_on_people(frame: pd.DataFrame, *, title: str, height: int = 380) -> g
             "type": "data",
             "array": np.maximum(high - errors, 0.0),
             "arrayminus": np.maximum(errors - low, 0.0),
-            "color": "#888888",
+            "color": GREY,
         },
         "text": [f"{error:.3f}" for error in errors],
         "textposition": "top center",
@@ -52,12 +51,7 @@ def errors_on_people(frame: pd.DataFrame, *, title: str, height: int = 380) -> g
         x={"title": {"text": "test error over that of predicting the mean"},
            "range": [left, right]},
         y={"type": "category", "autorange": "reversed", "showgrid": True},
-        layout={
-            "shapes": [
-                {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1,
-                 "line": {"dash": "dot", "color": "#888888"}}
-            ]
-        },
+        layout={"shapes": [upright(1)]},
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..runs.simulate import Sample
+from .marks import GREY
 from .style import PALETTE, Trace, figure, label, player
 
 
@@ -45,44 +46,14 @@ def estimate_clouds(
         values = paths[n].estimates.get(method)
         return np.empty((0, 2)) if values is None else values[:, list(coordinates)]
 
+    limits = _limits([cloud(n, method) for n in sizes[:3] for method in methods], truth)
     rows = -(-len(methods) // columns)
     traces: list[Trace] = []
     layout: dict[str, Any] = {"annotations": []}
-    limits = _limits([cloud(n, method) for n in sizes[:3] for method in methods], truth)
     for position, method in enumerate(methods):
-        style, number = PALETTE[method], "" if position == 0 else str(position + 1)
-        row, column = divmod(position, columns)
-        on = {"xaxis": f"x{number}", "yaxis": f"y{number}", "showlegend": False}
-        points = cloud(sizes[active], method)
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "x": points[:, 0],
-                "y": points[:, 1],
-                "marker": {"color": style.colour, "size": 5, "opacity": 0.6},
-                "hovertemplate": "%{x:.3g}, %{y:.3g}<extra>" + label(method) + "</extra>",
-                **on,
-            }
-        )
-        left, low = column / columns, 1 - (row + 1) / rows
-        across = [left + 0.02, left + 1 / columns - 0.02]
-        up = [low + 0.06, low + 1 / rows - 0.08]
-        quiet = {"zeroline": False, "nticks": 4}
-        # Axis titles only at the edges: every multiple has the same axes.
-        below = {"title": {"text": names[0], "standoff": 4}} if row == rows - 1 else {}
-        beside = {"title": {"text": names[1], "standoff": 4}} if column == 0 else {}
-        layout[f"xaxis{number}"] = quiet | below | {
-            "domain": across, "anchor": f"y{number}", "range": limits[0]
-        }  # fmt: skip
-        layout[f"yaxis{number}"] = quiet | beside | {
-            "domain": up, "anchor": f"x{number}", "range": limits[1],
-            "showticklabels": column == 0,
-        }  # fmt: skip
-        layout["annotations"].append(
-            {"text": label(method), "x": sum(across) / 2, "y": up[1], "xref": "paper",
-             "yref": "paper", "yanchor": "bottom", "showarrow": False}
-        )  # fmt: skip
+        traces.append(_points(cloud(sizes[active], method), method, position))
+        layout |= _multiple(position, (rows, columns), names, limits)
+        layout["annotations"].append(_heading(position, (rows, columns), label(method)))
     traces += [_truth_mark(truth, position) for position in range(len(methods))]
     frames = [
         {
@@ -97,18 +68,70 @@ def estimate_clouds(
     return figure(traces, title=title, height=height, layout=layout, frames=frames)
 
 
+def _number(position: int) -> str:
+    """Of a small multiple, as Plotly counts axes: nothing, 2, 3, .. ."""
+    return "" if position == 0 else str(position + 1)
+
+
+def _axes(position: int) -> Trace:
+    """Where a trace of a small multiple is drawn."""
+    number = _number(position)
+    return {"xaxis": f"x{number}", "yaxis": f"y{number}", "showlegend": False}
+
+
+def _place(position: int, shape: tuple[int, int]) -> tuple[list[float], list[float]]:
+    """A small multiple's room across and up, as shares of the plot."""
+    rows, columns = shape
+    row, column = divmod(position, columns)
+    left, low = column / columns, 1 - (row + 1) / rows
+    return [left + 0.02, left + 1 / columns - 0.02], [low + 0.06, low + 1 / rows - 0.08]
+
+
+def _multiple(
+    position: int, shape: tuple[int, int], names: tuple[str, str], limits: Sequence[Sequence[float]]
+) -> dict[str, Any]:
+    """Layout of a small multiple's axes; titles only at the edges, since all have the same."""
+    number, (across, up) = _number(position), _place(position, shape)
+    row, column = divmod(position, shape[1])
+    quiet = {"zeroline": False, "nticks": 4}
+    below = {"title": {"text": names[0], "standoff": 4}} if row == shape[0] - 1 else {}
+    beside = {"title": {"text": names[1], "standoff": 4}} if column == 0 else {}
+    x = {"domain": across, "anchor": f"y{number}", "range": limits[0]}
+    y = {"domain": up, "anchor": f"x{number}", "range": limits[1], "showticklabels": column == 0}
+    return {f"xaxis{number}": quiet | below | x, f"yaxis{number}": quiet | beside | y}
+
+
+def _heading(position: int, shape: tuple[int, int], text: str) -> dict[str, Any]:
+    """What stands above a small multiple."""
+    across, up = _place(position, shape)
+    return {
+        "text": text, "x": sum(across) / 2, "y": up[1], "xref": "paper", "yref": "paper",
+        "yanchor": "bottom", "showarrow": False,
+    }  # fmt: skip
+
+
+def _points(cloud: np.ndarray, method: str, position: int) -> Trace:
+    """A method's estimates, shape (trials, 2), in its small multiple."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": cloud[:, 0],
+        "y": cloud[:, 1],
+        "marker": {"color": PALETTE[method].colour, "size": 5, "opacity": 0.6},
+        "hovertemplate": "%{x:.3g}, %{y:.3g}<extra>" + label(method) + "</extra>",
+        **_axes(position),
+    }
+
+
 def _truth_mark(truth: np.ndarray, position: int) -> Trace:
-    number = "" if position == 0 else str(position + 1)
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [truth[0]],
         "y": [truth[1]],
-        "marker": {"symbol": "cross-thin", "size": 16, "line": {"width": 2, "color": "#888888"}},
+        "marker": {"symbol": "cross-thin", "size": 16, "line": {"width": 2, "color": GREY}},
         "hovertemplate": "the truth: %{x:.3g}, %{y:.3g}<extra></extra>",
-        "xaxis": f"x{number}",
-        "yaxis": f"y{number}",
-        "showlegend": False,
+        **_axes(position),
     }
 
 

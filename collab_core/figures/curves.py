@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from .marks import band, legend_below, level
+from .marks import across, band, legend_below
 from .style import PALETTE, Trace, figure, label, log_axis
 
 #: What the axis of most figures against n says.
@@ -47,7 +47,7 @@ def error_lines(
     values, layout = frame["error"].to_numpy(dtype=float), {}
     if floor is not None and floor[0] > 0:
         values = np.append(values, floor[0])
-        layout = level(*floor, log=True)
+        layout = across(*floor, log=True)
     sizes = frame["n"].to_numpy(dtype=float)
     return figure(
         traces,
@@ -99,7 +99,7 @@ def error_curve(
     layout = legend_below()
     if irreducible > 0 and not scaled:
         values = np.append(values, irreducible)
-        layout |= level(irreducible, f"irreducible {irreducible:.3g}: no n removes it", log)
+        layout |= across(irreducible, f"irreducible {irreducible:.3g}: no n removes it", log)
     # A log axis has no 0: a band that reaches it ends a decade below everything else.
     lowest = float(values[values > 0].min(initial=1.0)) / 10 if log else None
     traces: list[Trace] = []

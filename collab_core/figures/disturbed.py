@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from .style import PALETTE, Trace, faint, figure, label, log_axis
-
-GREY = "#888888"
+from .marks import GREY, band, stretch, upright
+from .style import PALETTE, Trace, figure, label, log_axis
 
 
 def advantage(
@@ -69,22 +68,13 @@ def advantage(
 def _traces(key: str, rows: pd.DataFrame) -> list[Trace]:
     """Band, theory and markers of one method; only the markers are in the legend."""
     style, name = PALETTE[key], label(key)
-    behind = {"legendgroup": name, "showlegend": False, "hoverinfo": "skip", "mode": "lines"}
-    band = rows[rows["ratio_low"].notna()]
+    banded = rows[rows["ratio_low"].notna()]
     # A log axis has no 0.
-    low = band["ratio_low"].clip(lower=1e-6)
+    low = banded["ratio_low"].clip(lower=1e-6)
     theory = rows[rows["theory_ratio"].notna()]
     known = rows[rows["ratio"].notna()]
     traces: list[Trace] = [
-        {
-            "type": "scatter",
-            "x": np.concatenate([band["value"], band["value"][::-1]]).astype(float),
-            "y": np.concatenate([band["ratio_high"], low[::-1]]).astype(float),
-            "fill": "toself",
-            "fillcolor": faint(style.colour),
-            "line": {"width": 0},
-            **behind,
-        },
+        band(banded["value"].astype(float), low, banded["ratio_high"], style.colour, name),
         {
             "type": "scatter",
             "x": known["value"].to_numpy(dtype=float),
@@ -132,16 +122,9 @@ def _marks(
         )  # fmt: skip
     if break_even is not None:
         value, early, late = break_even
-        up = {"yref": "paper", "y0": 0, "y1": 1}
-        shapes.append(
-            {"type": "line", **up, "x0": value, "x1": value,
-             "line": {"color": PALETTE["collab"].colour, "dash": "dash", "width": 2}}
-        )  # fmt: skip
+        shapes.append(upright(value, PALETTE["collab"].colour, dash="dash", width=2))
         if early is not None and late is not None:
-            shapes.append(
-                {"type": "rect", **up, "x0": early, "x1": late, "layer": "below",
-                 "line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.15)"}
-            )  # fmt: skip
+            shapes.append(stretch(early, late))
         annotations.append(
             {"x": float(np.log10(value)), "yref": "paper", "y": 0.98, "yanchor": "top",
              "xanchor": "right", "xshift": -6, "showarrow": False, "text": said}

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from .marks import GREY
 from .style import PALETTE, Trace, figure, label, player
 
 #: A legend below the plot, where many names have room.
@@ -199,7 +200,7 @@ def _mark(truth: np.ndarray) -> Trace:
         "mode": "markers",
         "name": "the truth",
         "showlegend": False,
-        "marker": {"symbol": "cross-thin", "size": 18, "line": {"width": 2, "color": "#888888"}},
+        "marker": {"symbol": "cross-thin", "size": 18, "line": {"width": 2, "color": GREY}},
         "hovertemplate": "the truth: %{x:.3g}, %{y:.3g}<extra></extra>",
     }
 

@@ -23,10 +23,10 @@ def band(x: ArrayLike, low: ArrayLike, high: ArrayLike, colour: str, group: str 
     group : str
         Of the legend: a click there hides the band too.
     """
-    across, lower, upper = (np.asarray(values) for values in (x, low, high))
+    places, lower, upper = (np.asarray(values) for values in (x, low, high))
     trace: Trace = {
         "type": "scatter",
-        "x": np.concatenate([across, across[::-1]]),
+        "x": np.concatenate([places, places[::-1]]),
         "y": np.concatenate([upper, lower[::-1]]).astype(float),
         "mode": "lines",
         "fill": "toself",
@@ -48,7 +48,7 @@ def with_ends(frame: pd.DataFrame, centre: str) -> tuple[Array, Array, Array]:
     )
 
 
-def level(at: float, text: str, log: bool) -> dict[str, Any]:
+def across(at: float, text: str, log: bool) -> dict[str, Any]:
     """Layout of a dotted level across the plot, with what it is.
 
     Parameters
@@ -73,6 +73,14 @@ def upright(at: float, colour: str = GREY, **line: Any) -> dict[str, Any]:
     return {
         "type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1,
         "line": {"color": colour, "dash": "dot"} | line,
+    }  # fmt: skip
+
+
+def stretch(low: float, high: float) -> dict[str, Any]:
+    """A grey stretch of the axis from bottom to top of the plot, such as an interval."""
+    return {
+        "type": "rect", "x0": low, "x1": high, "yref": "paper", "y0": 0, "y1": 1,
+        "layer": "below", "line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.15)",
     }  # fmt: skip
 
 

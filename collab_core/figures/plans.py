@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array
+from .marks import GREY
 from .style import PALETTE, Trace, cut, faint, feature_names, figure, log_axis, tick_step
 
 #: From almost the page's own colour, light or dark, to the blue of COLLAB.
@@ -113,7 +114,7 @@ def fair_shares(
     bars["name"] = "brings to the others"
     spread = ordered["brings_error"].to_numpy(dtype=float)
     if spread.any():
-        bars["error_y"] = {"type": "data", "array": 1.96 * spread, "color": "#888888"}
+        bars["error_y"] = {"type": "data", "array": 1.96 * spread, "color": GREY}
     style = PALETTE["local"]
     gets: Trace = {
         "type": "scatter",

@@ -9,7 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..smooth import methods
-from .style import PALETTE, Trace, faint, figure, log_axis
+from .curves import LABELLED
+from .marks import GREY, across, band
+from .style import PALETTE, Trace, figure, log_axis
 
 #: A legend under the plot that the plot makes room for, however many lines a phone needs.
 BELOW: dict[str, Any] = {
@@ -62,50 +64,40 @@ def measure_curve(
         drawn["low"] = np.maximum(drawn["low"], BAND_ENDS * drawn["mean"])
     order = [str(key) for key in drawn["method"].unique()]
     traces: list[Trace] = []
-    for key in sorted(order, key=_depth):
-        rows, style, name = drawn[drawn["method"] == key], PALETTE[key], methods.get(key).label
-        broad = key == "full_data"
-        band = rows[rows["low"].notna()]
-        if len(band):
-            traces.append(
-                {
-                    "type": "scatter",
-                    "x": np.concatenate([band["n"], band["n"][::-1]]),
-                    "y": np.concatenate([band["high"], band["low"][::-1]]).astype(float),
-                    "fill": "toself",
-                    "fillcolor": faint(style.colour),
-                    "line": {"width": 0},
-                    "legendgroup": name,
-                    "showlegend": False,
-                    "hoverinfo": "skip",
-                    "mode": "lines",
-                }
-            )
-        there = rows[rows["mean"].notna()]
-        traces.append(
-            {
-                "type": "scatter",
-                "x": there["n"].to_numpy(),
-                "y": there["mean"].to_numpy(dtype=float),
-                "mode": "lines+markers",
-                "name": name,
-                "legendgroup": name,
-                "legendrank": 1 + order.index(key),
-                "opacity": 0.5 if broad else 1,
-                "line": {"color": style.colour, "dash": style.dash, "width": 6 if broad else 1.5},
-                "marker": {"color": style.colour, "symbol": style.marker, "size": 8},
-                "hovertemplate": "n = %{x:,}: %{y:.4g}<extra>" + name + "</extra>",
-            }
-        )
+    for rank, key in sorted(enumerate(order, start=1), key=lambda one: _depth(one[1])):
+        traces += _measured(key, rank, drawn[drawn["method"] == key])
     axis = f"{text} beyond the best possible" if beyond else text
     return figure(
         traces,
         title=title,
         height=height,
-        x=log_axis("labelled samples per agent, n", frame["n"]),
+        x=log_axis(LABELLED, frame["n"]),
         y=_log(axis, drawn) if log else {"title": {"text": axis}, **_range(drawn, level)},
-        layout={**BELOW, **({} if level is None or beyond else _across(*level, log))},
+        layout={**BELOW, **({} if level is None or beyond else across(*level, log))},
     )
+
+
+def _measured(key: str, rank: int, rows: pd.DataFrame) -> list[Trace]:
+    """Line and band of a method, which is so many-th in the legend."""
+    style, name = PALETTE[key], methods.get(key).label
+    broad = key == "full_data"
+    banded, there = rows[rows["low"].notna()], rows[rows["mean"].notna()]
+    line: Trace = {
+        "type": "scatter",
+        "x": there["n"].to_numpy(),
+        "y": there["mean"].to_numpy(dtype=float),
+        "mode": "lines+markers",
+        "name": name,
+        "legendgroup": name,
+        "legendrank": rank,
+        "opacity": 0.5 if broad else 1,
+        "line": {"color": style.colour, "dash": style.dash, "width": 6 if broad else 1.5},
+        "marker": {"color": style.colour, "symbol": style.marker, "size": 8},
+        "hovertemplate": "n = %{x:,}: %{y:.4g}<extra>" + name + "</extra>",
+    }
+    if banded.empty:
+        return [line]
+    return [band(banded["n"], banded["low"], banded["high"], style.colour, name), line]
 
 
 def _depth(key: str) -> int:
@@ -144,17 +136,6 @@ def _range(drawn: pd.DataFrame, level: tuple[float, str] | None) -> dict[str, An
     return {"range": [low - room, high + room]}
 
 
-def _across(at: float, text: str, log: bool) -> dict[str, Any]:
-    place = {"xref": "paper", "x0": 0, "x1": 1, "y0": at, "y1": at}
-    return {
-        "shapes": [{"type": "line", "line": {"dash": "dot", "color": "#888888"}, **place}],
-        "annotations": [
-            {"x": 1, "xref": "paper", "xanchor": "right", "y": float(np.log10(at)) if log else at,
-             "yanchor": "bottom", "text": text, "showarrow": False}
-        ],
-    }  # fmt: skip
-
-
 def reliability(frame: pd.DataFrame, *, title: str, height: int = 460) -> go.Figure:
     """Draw the real share of ones against the predicted probability, a line a method.
 
@@ -169,7 +150,7 @@ def reliability(frame: pd.DataFrame, *, title: str, height: int = 460) -> go.Fig
             "x": [0, 1],
             "y": [0, 1],
             "mode": "lines",
-            "line": {"color": "#888888", "dash": "dot", "width": 1.5},
+            "line": {"color": GREY, "dash": "dot", "width": 1.5},
             "name": "as predicted",
             "legendgroup": "as predicted",
             "hoverinfo": "skip",

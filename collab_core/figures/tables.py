@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from .census import coefficient_intervals
+from .marks import GREY, upright, with_ends
 from .style import PALETTE, Trace, figure, label, plain
 from .world import view_matrix
 
@@ -29,58 +30,22 @@ def held_out_errors(
         Agents from top to bottom; only these are drawn.
     """
     agents = (order or list(dict.fromkeys(frame["agent"])))[:MOST_ROWS]
+    shown = frame[frame["agent"].isin(agents) & frame["relative"].notna()]
     methods = list(dict.fromkeys(frame["method"]))
     place = {agent: row for row, agent in enumerate(agents)}
     traces: list[Trace] = []
     for number, method in enumerate(methods):
-        known = frame[(frame["method"] == method) & frame["relative"].notna()]
-        known = known[known["agent"].isin(agents)]
-        if known.empty:
-            continue
-        style = PALETTE[method]
-        errors = known["relative"].to_numpy(dtype=float)
-        low = known["low"].fillna(known["relative"]).to_numpy(dtype=float)
-        high = known["high"].fillna(known["relative"]).to_numpy(dtype=float)
+        known = shown[shown["method"] == method]
         # Side by side within an agent's row, so that bars can be told apart.
         offset = (number - (len(methods) - 1) / 2) * 0.8 / len(methods)
-        traces.append(
-            {
-                "type": "scatter",
-                "x": errors,
-                "y": [place[agent] + offset for agent in known["agent"]],
-                "mode": "markers",
-                "name": label(method),
-                "marker": {"color": style.colour, "symbol": style.marker, "size": 7},
-                "error_x": {
-                    "type": "data",
-                    "array": np.maximum(high - errors, 0.0),
-                    "arrayminus": np.maximum(errors - low, 0.0),
-                    "color": style.colour,
-                    "thickness": 1.2,
-                    "width": 0,
-                },
-                "text": [plain(str(agent)) for agent in known["agent"]],
-                "hovertemplate": "%{text}, " + label(method) + ": %{x:.4f}<extra></extra>",
-            }
-        )
-    inside = frame[frame["agent"].isin(agents) & frame["relative"].notna()]
-    lowest, highest = (
-        inside[end].fillna(inside["relative"]).to_numpy(dtype=float) for end in ("low", "high")
-    )
-    errors_shown = inside["relative"].to_numpy(dtype=float)
-    # Whole intervals, but no error is below 0, far beyond 1 nothing is to be read off but that it
-    # fails, and no interval of one agent may squeeze all others.
-    furthest = max(
-        float(np.max(errors_shown, initial=1.0)), float(np.quantile([1.0, *highest], 0.9))
-    )
-    right = min(max(1.05, furthest * 1.05), 2.0)
-    left = max(min(float(np.min(lowest, initial=1.0)) - 0.05, 0.95), -0.05)
+        if len(known):
+            traces.append(_held_out(method, known, [place[a] + offset for a in known["agent"]]))
     return figure(
         traces,
         title=title,
         height=max(height, 150 + 34 * len(agents)),
         x={"title": {"text": "held-out error over that of predicting the mean"},
-           "range": [left, right]},
+           "range": _held_out_range(shown)},
         y={
             "range": [len(agents) - 0.4, -0.6],
             "tickvals": list(range(len(agents))),
@@ -92,8 +57,7 @@ def held_out_errors(
             # On a phone the legend has three rows.
             "margin": {"l": 10, "r": 10, "t": 104, "b": 10},
             "shapes": [
-                {"type": "line", "x0": 1, "x1": 1, "yref": "paper", "y0": 0, "y1": 1,
-                 "line": {"dash": "dot", "color": "#888888"}},
+                upright(1),
                 # A faint line between agents.
                 *(
                     {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": row + 0.5,
@@ -103,6 +67,43 @@ def held_out_errors(
             ]
         },
     )  # fmt: skip
+
+
+def _held_out(method: str, known: pd.DataFrame, heights: list[float]) -> Trace:
+    """A method's errors with their intervals, at the heights of their agents."""
+    style = PALETTE[method]
+    errors, low, high = with_ends(known, "relative")
+    return {
+        "type": "scatter",
+        "x": errors,
+        "y": heights,
+        "mode": "markers",
+        "name": label(method),
+        "marker": {"color": style.colour, "symbol": style.marker, "size": 7},
+        "error_x": {
+            "type": "data",
+            "array": np.maximum(high - errors, 0.0),
+            "arrayminus": np.maximum(errors - low, 0.0),
+            "color": style.colour,
+            "thickness": 1.2,
+            "width": 0,
+        },
+        "text": [plain(str(agent)) for agent in known["agent"]],
+        "hovertemplate": "%{text}, " + label(method) + ": %{x:.4f}<extra></extra>",
+    }
+
+
+def _held_out_range(shown: pd.DataFrame) -> list[float]:
+    """Limits that hold whole intervals, within reason.
+
+    No error is below 0, far beyond 1 nothing is to be read off but that it fails, and no interval
+    of one agent may squeeze all others.
+    """
+    errors, low, high = with_ends(shown, "relative")
+    furthest = max(float(np.max(errors, initial=1.0)), float(np.quantile([1.0, *high], 0.9)))
+    right = min(max(1.05, furthest * 1.05), 2.0)
+    left = max(min(float(np.min(low, initial=1.0)) - 0.05, 0.95), -0.05)
+    return [left, right]
 
 
 def residuals(frame: pd.DataFrame, *, title: str, height: int = 340) -> go.Figure:
@@ -133,7 +134,7 @@ def normal_quantiles(values: np.ndarray, *, title: str, height: int = 340) -> go
     ends = [float(expected.min(initial=-1.0)), float(expected.max(initial=1.0))]
     traces: list[Trace] = [
         {"type": "scatter", "x": ends, "y": ends, "mode": "lines", "showlegend": False,
-         "line": {"color": "#888888", "dash": "dot"}, "hoverinfo": "skip"},
+         "line": {"color": GREY, "dash": "dot"}, "hoverinfo": "skip"},
         {
             "type": "scatter",
             "x": expected,

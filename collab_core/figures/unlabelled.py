@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ..words.numbers import two_digits
-from .marks import band, legend_below, upright
+from .marks import band, legend_below, stretch, upright
 from .style import PALETTE, Trace, figure, label, log_axis
 
 
@@ -131,8 +131,7 @@ def _break_even(
     return {
         "shapes": [
             upright(at),
-            {"type": "rect", "line": {"width": 0}, "fillcolor": "rgba(128,128,128,0.15)",
-             "layer": "below", "yref": "paper", "y0": 0, "y1": 1, "x0": low, "x1": high},
+            stretch(low, high),
         ],
         "annotations": [
             {"x": float(np.log10(low if right else high)), "y": 1, "yref": "paper",

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from .marks import GREY
 from .style import (
     DIVERGING,
     PALETTE,
@@ -110,28 +111,26 @@ def view_matrix(
         "hovertemplate": "%{text}<extra></extra>",
         "unselected": {"marker": {"opacity": 1}},
     }
-    bare = {"showgrid": False, "zeroline": False}
-    across: dict[str, Any] = {"title": {"text": "feature"}, "dtick": tick_step(d)}
-    down: dict[str, Any] = {"title": {"text": "agent"}, "dtick": tick_step(m)}
-    if called is not None:
-        # Every name up to forty, some of them beyond.
-        across, down = (
-            {
-                "tickvals": list(range(1, len(texts) + 1, step)),
-                "ticktext": [plain(text, 14) for text in texts[::step]],
-            }
-            for texts, step in (
-                (texts, 1 if len(texts) <= 40 else tick_step(len(texts)))
-                for texts in (features, names)
-            )
-        )
     return figure(
         [squares],
         title=title,
         height=height,
-        x={**across, "range": [0.3, d + 0.7], **bare},
-        y={**down, "range": [m + 0.7, 0.3], **bare},
+        x={**_squares_axis("feature", features if called else None, d), "range": [0.3, d + 0.7]},
+        y={**_squares_axis("agent", names if called else None, m), "range": [m + 0.7, 0.3]},
     )
+
+
+def _squares_axis(what: str, names: Sequence[str] | None, count: int) -> dict[str, Any]:
+    """An axis of squares: numbered, or with names, all of up to forty and some of more."""
+    bare = {"showgrid": False, "zeroline": False}
+    if names is None:
+        return {"title": {"text": what}, "dtick": tick_step(count), **bare}
+    step = 1 if count <= 40 else tick_step(count)
+    return {
+        "tickvals": list(range(1, count + 1, step)),
+        "ticktext": [plain(text, 14) for text in names[::step]],
+        **bare,
+    }
 
 
 def coefficients_by_agent(
@@ -209,7 +208,7 @@ def models_of_agent(
             "mode": "markers",
             "name": "best possible model",
             "legendgroup": "best",
-            "marker": {"symbol": "line-ew-open", "size": 22, "color": "#888888",
+            "marker": {"symbol": "line-ew-open", "size": 22, "color": GREY,
                        "line": {"width": 3}},
             "hovertemplate": "best possible, %{x}: %{y:.3g}<extra></extra>",
         }
