@@ -9,6 +9,8 @@ from scipy.stats import chi2
 
 import collab_core as cc
 from collab_core.answers import ellipses
+from collab_core.methods.base import PLAIN
+from collab_core.methods.collab import Collab
 
 from .worlds import problems, random_problem, smallest_eigenvalue
 
@@ -54,6 +56,31 @@ def test_order_is_that_of_eigenvalues_and_theory(problem):
                 assert compared.low >= 1 - 1e-5
             ratios = np.linalg.eigvals(np.linalg.solve(B * scale, A * scale)).real
             assert_allclose([compared.low, compared.high], [ratios.min(), ratios.max()], rtol=1e-3)
+
+
+class Careless(Collab):
+    """Throws half of the samples away."""
+
+    key = "careless"
+    label = "Careless"
+
+    def covariance(self, problem, told=PLAIN):
+        return 2 * cc.bounds.gauss(problem)
+
+
+def test_covariances_are_those_of_the_registered_methods_and_the_bounds():
+    problem = random_problem(np.random.default_rng(1))
+    with cc.methods.registered(Careless):
+        for target in targets(problem):
+            found = ellipses.covariances(problem, target)
+            known = [key for key in ellipses.WORST_FIRST if key in found]
+            assert list(found)[: len(known)] == known
+            assert list(found)[-3:] == ["careless", "exact", "strong"]
+            assert ("local" in found) == (target != "full")
+            assert_allclose(found["careless"], 2 * found["collab"])
+            # Biased methods gather elsewhere.
+            assert all(cc.methods.get(key).is_consistent for key in list(found)[:-2])
+    assert "careless" not in ellipses.covariances(problem)
 
 
 def test_relation_is_named():

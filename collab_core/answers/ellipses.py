@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.stats import chi2
 
+from .. import methods
 from .._base.checks import Array, choice, finite_array, fraction, positive, whole
 from ..bounds import covariances as bounds
 from ..core.problem import Problem
 from ..core.target import TargetKey as Target
 from ..world.scenario import Scenario
 
-#: Covariances that can be drawn, worst to best where theory orders them.
-COVARIANCES = ("local", "pooled_moments", "identity", "imputation", "collab", "collab_plus",
-               "exact", "strong")  # fmt: skip
+#: Methods that theory orders, worst to best; others follow as they were registered.
+WORST_FIRST = ("local", "pooled_moments", "identity", "imputation", "collab", "collab_plus")
 
 #: Generalised eigenvalues this near to 1 are rounding, or nearer than their condition can tell.
 TOLERANCE, ROUNDING = 1e-7, 1e-14
@@ -33,29 +33,35 @@ LONGEST, SHORTEST = 1e6, 1e-6
 
 
 def covariances(problem: Problem, target: Target = "full") -> dict[str, Array]:
-    """Every covariance there is for a target, by key of `COVARIANCES`.
+    """Every covariance there is for a target: of the methods, and the bounds.
 
     Returns
     -------
     dict of arrays, shape (d, d) for the full target, (d_i, d_i) for agent i
-        ``collab`` is C_gauss, ``collab_plus`` C_exact with unknown noise, ``exact`` with known,
-        ``strong`` the paper's C_strong, ``identity`` C(I, .., I), ``imputation`` with equal
-        weights. ``local`` (least squares alone) only for an agent.
+        By key, worst to best where theory orders them. Of every registered method that knows its
+        own and aims at the truth: ``collab`` has C_gauss, ``collab_plus`` C_exact with unknown
+        noise, ``identity`` C(I, .., I), ``imputation`` that of equal weights, ``local`` (least
+        squares alone) only for an agent. Then the bounds: ``exact``, C_exact with known noise, and
+        ``strong``, the paper's C_strong.
     """
     agent = None if target == "full" else int(target)
-    full = {
-        "pooled_moments": bounds.pooled_moments(problem),
-        "identity": bounds.weighted(problem, [np.eye(size) for size in problem.sizes]),
-        "imputation": bounds.imputation(problem),
-        "collab": bounds.gauss(problem),
-        "collab_plus": bounds.exact(problem, noise_known=False),
-        "exact": bounds.exact(problem),
-        "strong": bounds.strong(problem),
-    }
-    if agent is None:
-        return full
-    local = {"local": bounds.local_ols(problem, agent)}
-    return local | {key: bounds.local(problem, C, agent) for key, C in full.items()}
+    found = {}
+    for key in _worst_first(methods.keys()):
+        method = methods.get(key)
+        # Estimates of a biased method gather elsewhere: an ellipse around the truth is not theirs.
+        if not method.is_consistent:
+            continue
+        C = method.covariance(problem) if agent is None else method.own_covariance(problem, agent)
+        if C is not None:
+            found[key] = C
+    for key, bound in (("exact", bounds.exact(problem)), ("strong", bounds.strong(problem))):
+        found[key] = bound if agent is None else bounds.local(problem, bound, agent)
+    return found
+
+
+def _worst_first(keys: Sequence[str]) -> list[str]:
+    places = {key: place for place, key in enumerate(WORST_FIRST)}
+    return sorted(keys, key=lambda key: places.get(key, len(places)))
 
 
 def only(found: Mapping[str, Array], keys: Sequence[str]) -> dict[str, Array]:
@@ -445,9 +451,8 @@ def half_widths(found: Mapping[str, Array], n: float, level: float) -> pd.DataFr
     return pd.DataFrame({"method": list(found), "half_width": widths})
 
 
-#: What `neighbours` go over, and spectra that have a correlation to vary.
+#: What `neighbours` go over.
 OVER = ("n", "p", "correlation")
-CORRELATED = ("ar1", "equicorrelated", "factor", "block")
 
 
 def neighbours(scenario: Scenario, over: str) -> dict[str, Scenario]:
@@ -469,7 +474,7 @@ def neighbours(scenario: Scenario, over: str) -> dict[str, Scenario]:
             f"{p:g}": scenario.nearest(missing="independent", p=float(p))[0]
             for p in np.arange(0, 0.71, 0.1).round(2)
         }
-    kind = scenario.spectrum if scenario.spectrum in CORRELATED else "equicorrelated"
+    kind = scenario.spectrum if "correlation" in scenario.active else "equicorrelated"
     return {
         f"{rho:g}": scenario.nearest(spectrum=kind, correlation=rho)[0]
         for rho in (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95)

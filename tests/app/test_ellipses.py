@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import streamlit as st
 
 import collab_core as cc
+from collab_core.methods.base import PLAIN
+from collab_core.methods.collab import Collab
 from pages import ellipses as the_page
 from pages.parts.ellipses import look
 
@@ -231,3 +234,34 @@ def test_the_page_and_its_parts_can_be_imported():
     assert look.numbers("1, 2 -3e1") == [1.0, 2.0, -30.0]
     with pytest.raises(ValueError, match="'two' is not a number"):
         look.numbers("1 two")
+
+
+class Careless(Collab):
+    """Throws half of the samples away."""
+
+    key = "careless"
+    label = "Careless"
+
+    def covariance(self, problem, told=PLAIN):
+        return 2 * cc.bounds.gauss(problem)
+
+
+@pytest.mark.parametrize("part", ["plane", "matrix", "play"])
+def test_a_registered_method_is_on_the_page(part):
+    # What a process has computed before a method was registered does not know it.
+    st.cache_resource.clear()
+    with cc.methods.registered(Careless):
+        app = opened(SMALL.to_query() | {"part": part, "trials": "100"})
+        shown = next(choice for choice in app.multiselect if choice.label == "Ellipses")
+        assert "careless" in shown.value
+        names = {trace.get("name") for trace in assert_sound(app)[0]["data"]}
+        assert "Careless" in names
+        assert ("Careless, simulated" in names) == (part == "plane")
+    st.cache_resource.clear()
+
+
+def test_methods_that_are_shown_where_nobody_chose():
+    for target, first in (("full", "imputation"), ("1", "local")):
+        app = opened(SMALL.to_query() | {"trials": "0", "target": target})
+        shown = next(choice for choice in app.multiselect if choice.label == "Ellipses")
+        assert shown.value == [first, "collab", "collab_plus", "strong"]

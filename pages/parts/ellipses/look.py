@@ -27,9 +27,10 @@ PLANES = {
     "own": "My directions",
 }
 LEVELS = (0.5, 0.68, 0.9, 0.95, 0.99)
-# TODO registry
-USUAL = {"full": ("imputation", "collab", "collab_plus", "strong"),
-         "agent": ("local", "collab", "collab_plus", "strong")}  # fmt: skip
+#: Usual methods that are not drawn until somebody asks: RW-Imputation's ellipse is COLLAB's, and
+#: the others would be dots in these.
+LARGE_OR_SAME = {"full": ("rw_imputation", "pooled_moments"),
+                 "agent": ("rw_imputation", "pooled_moments", "imputation")}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,9 @@ def numbers(text: str) -> list[float]:
 
 def choose(view: View) -> list[str]:
     """Which covariances to draw."""
-    usual = USUAL["full" if view.target == "full" else "agent"]
+    full = view.target == "full"
+    shown = {*cc.methods.usual(full=full), "strong"} - {*LARGE_OR_SAME["full" if full else "agent"]}
+    usual = [key for key in view.found if key in shown]
     return options.several("show", "Ellipses", list(view.found), usual, words=figures.label)
 
 

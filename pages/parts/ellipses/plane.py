@@ -13,9 +13,6 @@ from pages.shared import estimates, figure, options, say
 from pages.shared.script import Call, Script
 
 TRIALS = (0, 100, 300, 1000, 3000)
-# TODO registry
-#: Covariances of methods that a simulation can run; the others have ellipses only.
-SIMULATED = ("local", "pooled_moments", "imputation", "collab", "collab_plus")
 
 
 def show(view: View) -> None:
@@ -31,7 +28,8 @@ def show(view: View) -> None:
         say.error_box("Pick at least one ellipse.")
         return
     # Naive averaging has no ellipse of its own: its cloud gathers elsewhere.
-    methods = [key for key in view.found if key in keys and key in SIMULATED] + ["naive_collab"]
+    can_run = cc.methods.keys(weightings=False)
+    methods = [key for key in view.found if key in keys and key in can_run] + ["naive_collab"]
 
     def draw(sample: Sample, call: Call[Sample]) -> None:
         script = view.script.branch()

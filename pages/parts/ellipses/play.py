@@ -45,7 +45,7 @@ def show(view: View) -> None:
         frame,
         over,
         left_out=len(cc.ellipses.neighbours(scenario, over)) - len(steps),
-        correlated_anew=over == "correlation" and scenario.spectrum not in cc.ellipses.CORRELATED,
+        correlated_anew=over == "correlation" and "correlation" not in scenario.active,
         is_principal=plane.names[0].startswith("principal"),
     )
     say.words(said)
