@@ -4,6 +4,8 @@ import pytest
 
 import collab_core as cc
 from collab_core.answers import gaussian_cost as pretending
+from collab_core.methods.collab import Collab
+from collab_core.methods.identity import Identity
 from collab_core.words import beyond_gaussian as say
 from collab_core.words.numbers import two_digits
 from pages.parts.beyond_gaussian import curves, laws, loss_map, world
@@ -380,7 +382,7 @@ def test_sentences_of_a_run_before_its_first_trial():
 
 def test_errors_of_optimal_weights_over_collabs():
     curve = cc.simulate.error_curve(
-        SMALL.problem(), [50, 100], 4, list(curves.METHODS), 0, features="outliers(4)",
+        SMALL.problem(), [50, 100], 4, list(pretending.simulated()), 0, features="outliers(4)",
         unlabelled=100,
     )  # fmt: skip
     gains = cc.unlabelled.gains(curve)
@@ -389,3 +391,26 @@ def test_errors_of_optimal_weights_over_collabs():
     for row in gains.itertuples():
         assert row.ratio == relative.loc[(row.method, row.n), "ratio"]
     assert "W* errs" in say.gain(looked_at().case, 0.2, gains, 100)
+
+
+def test_a_registered_method_and_weighting_appear_by_themselves(monkeypatch):
+    class New(Collab):
+        key = "new"
+        label = "A new method"
+
+    class Weights(Identity):
+        key = "new_weights"
+        label = "New weights"
+
+    before = pretending.simulated()
+    # Nothing stands beside the errors of a method whose theory is Gaussian.
+    assert "pooled_moments" not in before
+    frames = csv_frames(monkeypatch)
+    world_of_its_own = WORLD | {"seed": "77", "law": "outliers"}
+    with cc.methods.registered(New), cc.methods.registered(Weights):
+        opened(world_of_its_own)
+        app = opened(world_of_its_own | {"part": "cost"})
+        assert_sound(app, least=3)
+    assert set(frames["law-curves"][0]["method"]) == {*before, "new", "new_weights"}
+    assert {"new", "new_weights"} < set(frames["law-errors"][0]["method"])
+    assert pretending.simulated() == before

@@ -10,6 +10,7 @@ import pytest
 
 import collab_core as cc
 from collab_core.exchange.messages import Message
+from collab_core.methods.collab import Collab
 from collab_core.words import methods as say
 
 from .apps import (
@@ -202,3 +203,19 @@ def test_a_feature_that_nobody_else_sees_is_lost():
     sentence = say.leaving(cc.whatif.without(problem, 0, 100), 0, only)
     assert "agent 2 is hurt most" in sentence
     assert "Nobody else sees x1: the model for all features is lost with it." in sentence
+
+
+def test_a_registered_method_has_its_row_of_table_1():
+    class New(Collab):
+        key = "new"
+        label = "A new method"
+        formulas = cc.methods.Formulas("$C_{new}$", "$T_i C_{new} T_i'$", "$\\Theta(1)$")
+
+    with cc.methods.registered(New):
+        app = open_page(PAGE, SMALL.to_query() | {"seed": "77"})
+        assert_sound(app, least=2)
+        text = next(block.value for block in app.markdown if block.value.startswith("| Method"))
+        assert "A new method" in app.selectbox(key="option-method").options
+    (line,) = [line for line in text.splitlines() if line.startswith("| A new method")]
+    for part in ("$C_{new}$", "$T_i C_{new} T_i'$", "$\\Theta(1)$"):
+        assert part in line
