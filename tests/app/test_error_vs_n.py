@@ -178,6 +178,14 @@ def test_grids_begin_where_everybody_can_fit():
     assert sizes == sorted(set(sizes))
 
 
+def test_clouds_are_those_of_methods_that_agents_can_carry_out():
+    assert clouds.methods(full=False) == [
+        "local", "imputation", "naive_collab", "collab", "collab_plus", "pooled_moments"
+    ]  # fmt: skip
+    # For all features, least squares would need fresh samples of all of them.
+    assert clouds.methods(full=True) == clouds.methods(full=False)[1:]
+
+
 def test_a_page_can_be_imported_and_does_nothing_then():
     assert list(error_vs_n.PARTS) == ["curves", "cloud"]
 

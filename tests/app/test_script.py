@@ -74,12 +74,11 @@ def test_reading_and_picking():
     )
     curve = script.item("curve", curves, np.int64(1))
     frame = script.read("frame", curve, "frame")
-    noise = script.read("noise", curve, "problem.noise")
-    assert noise == SMALL.sigma
+    assert script.read("agent", curve, "target.agent") == 1
     assert lines(script)[-3:] == [
         "curve = curves[1]",
         "frame = curve.frame",
-        "noise = curve.problem.noise",
+        "agent = curve.target.agent",
     ]
     pd.testing.assert_frame_equal(ran(script)["frame"], frame)
 

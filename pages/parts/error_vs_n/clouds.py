@@ -19,8 +19,8 @@ from .choices import smallest_n, thousands
 
 TRIALS = 80
 
-# TODO registry
-METHODS = ("local", "imputation", "naive_collab", "collab", "collab_plus", "pooled_moments")
+#: In rows of three: above what is done without COLLAB, below COLLAB; any others follow.
+FIRST = ("local", "imputation", "naive_collab", "collab", "collab_plus")
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,13 @@ def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
     choices = choose(problem)
     if choices is None:
         return
-    methods = [key for key in METHODS if key != "local" or choices.target != "full"]
     call = script.plan(
         "paths",
         cc.simulate.sample_paths,
         problem,
         choices.sample_sizes,
         TRIALS,
-        methods,
+        methods(full=choices.target == "full"),
         choices.target,
         seed=scenario.seed,
     )
@@ -106,6 +105,22 @@ def choose(problem: cc.Problem) -> Choices | None:
         error_box("Pick two different coefficients.")
         return None
     return Choices(target, names, (across, up), sizes, at)
+
+
+def methods(*, full: bool) -> list[str]:
+    """Those that agents can carry out by what they send each other, in the order of the figure.
+
+    Parameters
+    ----------
+    full : bool
+        Whether a model of all features is wanted; otherwise an agent's own.
+    """
+    found = [
+        key
+        for key in cc.methods.usual(cc.whatif.SENT, full=full)
+        if cc.methods.get(key).reads(full=full, weights="empirical") <= cc.whatif.SENT
+    ]
+    return sorted(found, key=lambda key: FIRST.index(key) if key in FIRST else len(FIRST))
 
 
 def sample_sizes(problem: cc.Problem) -> list[int]:
