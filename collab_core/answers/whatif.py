@@ -57,6 +57,20 @@ def worth(problem: Problem, n: int, features: Indices | None = None) -> pd.DataF
 SENT = frozenset({"fit", "xx", "covariance", "all_pairs"})
 
 
+def compared() -> tuple[str, ...]:
+    """Methods of `comparison`: biased ones first, those that theory puts in order last.
+
+    Pooled moments are left out: their error grows with the signal, and where it is strong theirs
+    would leave the others no room in a figure.
+    """
+    worst_to_best = ("imputation", "collab", "collab_plus")
+    found = [key for key in registry.usual(SENT) if key != "pooled_moments"]
+    others = [key for key in found if key not in worst_to_best]
+    # In a fixed order: rows of a figure do not change places while a world is changed.
+    others.sort(key=lambda key: registry.get(key).is_consistent)
+    return (*others, *(key for key in worst_to_best if key in found))
+
+
 def comparison(problem: Problem, n: int) -> pd.DataFrame:
     """Expected full-feature error at n of methods and bounds, a row each.
 
@@ -64,17 +78,16 @@ def comparison(problem: Problem, n: int) -> pd.DataFrame:
     -------
     DataFrame
         ``method``, ``error`` and ``floor`` (what no data remove: the bias of naive averaging).
-        Biased methods first, then the others from worst to best, then the bounds.
+        Methods as in `compared`, then the bounds.
         ``collab_plus`` does not know the noise; ``exact`` is the bound of those who do.
     """
     n = whole("n", n, low=1)
     full = Target()
     rows: list[tuple[str, float, float]] = []
-    for method in map(registry.get, registry.usual(SENT)):
+    for method in map(registry.get, compared()):
         C, floor = method.covariance(problem), method.floor(problem, full)
         if C is not None and floor is not None:
             rows.append((method.key, floor + full.error(problem, C) / n, floor))
-    rows.sort(key=lambda row: (registry.get(row[0]).is_consistent, -row[1]))
     for key, C in (("exact", bounds.exact(problem)), ("strong", bounds.strong(problem))):
         rows.append((key, full.error(problem, C) / n, 0.0))
     return pd.DataFrame(rows, columns=["method", "error", "floor"])

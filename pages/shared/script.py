@@ -73,7 +73,8 @@ class Call(Generic[T]):
     text : str
         All lines up to and with this one.
     key : str
-        What the value depends on: those lines, and the data that they only name.
+        What the value depends on: those lines, the data that they only name, and which methods
+        there are.
     """
 
     name: str
@@ -139,7 +140,9 @@ class Script:
         """Write a call down without running it. `done` adds its line once there is a value."""
         line = self._line(name, function, args, kwargs)
         text = self._text_with(line)
-        return Call(name, line, text, self._salt + text, function, args, kwargs)
+        # A table of all methods is another one once a method is added.
+        key = "\n".join([self._salt, text, *cc.methods.keys()])
+        return Call(name, line, text, key, function, args, kwargs)
 
     def done(self, call: Call[T], value: T) -> T:
         """Add the line of a planned call, with the value that it had.

@@ -1,15 +1,15 @@
-"""A method that is registered once is found on the pages, with nothing else touched."""
+"""A method that is registered once is simulated and drawn; see also `test_one_registration`."""
 
 import pytest
-import streamlit as st
 
 import collab_core as cc
 from collab_core.methods import Formulas, Style, Traffic, registered
 from collab_core.methods.imputation import Imputation
+from pages.shared.script import Script
 
 from .apps import figures_of, finished, open_page
 
-SMALL = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1).to_query()
+WORLD = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1)
 
 
 class Mine(Imputation):
@@ -25,34 +25,38 @@ class Mine(Imputation):
         return Traffic(problem.sizes, problem.sizes)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def mine():
-    # Values are kept by their lines, which do not say what was registered when they ran.
-    st.cache_resource.clear()
     with registered(Mine):
         yield
-    st.cache_resource.clear()
 
 
-def test_error_vs_n():
-    app = finished(open_page("pages/error_vs_n.py", SMALL | {"trials": "1"}), "error-vs-n")
-    assert not app.exception
-    assert Mine.label in app.multiselect[0].options
-    assert all(Mine.label in str(spec["data"]) for spec in figures_of(app))
-
-
+@pytest.mark.usefixtures("mine")
 def test_clouds():
-    app = finished(open_page("pages/error_vs_n.py", SMALL | {"part": "cloud"}), "cloud")
+    query = WORLD.to_query() | {"part": "cloud"}
+    app = finished(open_page("pages/error_vs_n.py", query), "cloud")
     assert not app.exception
     assert Mine.label in str(figures_of(app)[0]["layout"]["annotations"])
 
 
-def test_playground():
-    app = open_page("pages/playground.py", SMALL)
-    assert any(Mine.label in str(spec["data"]) for spec in figures_of(app))
+@pytest.mark.usefixtures("mine")
+def test_playground_simulates_what_it_compares():
+    app = open_page("pages/playground.py", WORLD.to_query())
     app.button(key="start-playground").click().run()
     finished(app, "playground")
     assert not app.exception
     theory, simulated = figures_of(app)[-1]["data"][:2]
     assert Mine.label in theory["y"]
     assert Mine.label in simulated["y"]
+
+
+def test_values_of_before_are_not_taken_for_those_with_a_new_method():
+    def methods() -> list[str]:
+        script = Script.of(WORLD)
+        problem = script.run("problem", WORLD.problem)
+        return script.run("frame", cc.whatif.comparison, problem, 100)["method"].tolist()
+
+    before = methods()
+    with registered(Mine):
+        assert set(methods()) - set(before) == {"mine"}
+    assert methods() == before
