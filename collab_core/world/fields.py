@@ -178,7 +178,7 @@ class Names:
         """
         known = {field.name: field for field in self._all()}
         for field in fields:
-            if not field.name.isidentifier() or field.name in self._reserved:
+            if field.name in self._reserved:
                 raise ValueError(f"a field cannot be called {field.name!r}")
             if known.setdefault(field.name, field) != field:
                 raise ValueError(
