@@ -414,7 +414,7 @@ def test_one_trial_has_a_break_even_but_no_interval():
 
 def test_heavy_tails_are_every_features_own_whatever_the_covariance():
     """Independent tails would be mixed away by the covariance; a common scale is not."""
-    law = disturbed._law_of("tails", 2.0, None)
+    law = disturbances.law_of("tails", 2.0, None)
     root = square_root(cc.covariance.equicorrelated(6, 0.8))
     count = 200_000
     x = law.white(np.random.default_rng(0), (count, 6)) @ root

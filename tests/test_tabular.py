@@ -528,7 +528,7 @@ def test_pieces_of_any_size_give_the_same_sums(monkeypatch):
     for source in (csv(frame), parquet(frame)):
         table = Table.open([source])
         again = TableStudy.of(table, tabular.usual_choice(table))
-        for one, two in zip(once._folds, again._folds, strict=True):
+        for one, two in zip(once.folds, again.folds, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-9)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from ..core.agents import Agents, Options, Oracle
 from ..core.moments import Moments
 from ..core.target import Models, Target
 from ..runs.draws import wishart_root
-from ..runs.source import Source, Streams, Wanted
+from ..runs.source import Chunk, Source, Wanted
 
 if TYPE_CHECKING:
     from .people import People
@@ -97,19 +97,12 @@ class States(Source):
         """Trials of a chunk."""
         return BATCH
 
-    def steps(
-        self,
-        grid: Sequence[float],
-        trials: int,
-        streams: Streams,
-        wanted: Wanted,
-        stop: Callable[[], bool],
-    ) -> Iterator[tuple[float, StateAgents]]:
+    def steps(self, grid: Sequence[float], chunk: Chunk) -> Iterator[tuple[float, StateAgents]]:
         """Other people at every n, drawn from a stream of its own."""
         for place, n in enumerate(grid):
-            if stop():
+            if chunk.stop():
                 return
-            yield n, self.people(int(n), trials, streams(place))
+            yield n, self.people(int(n), chunk.trials, chunk.streams(place))
 
     @abstractmethod
     def people(self, n: int, trials: int, rng: np.random.Generator) -> StateAgents:

@@ -25,9 +25,6 @@ from .chunks import HasSubmit, run_chunks
 from .curve import Curve
 from .draws import StoppedError
 
-#: A stream of random numbers by its number: other methods do not change the agents' draws.
-Streams = Callable[..., np.random.Generator]
-
 Progress = Callable[[float, Any], None]
 
 
@@ -46,6 +43,27 @@ class Wanted:
     needs: frozenset[str]
 
 
+@dataclass(frozen=True)
+class Chunk:
+    """Trials that are drawn at a time.
+
+    Attributes
+    ----------
+    trials : int
+    streams : callable
+        Gives a stream of random numbers by its number: choosing other methods does not change the
+        agents' draws.
+    wanted : Wanted
+    stop : callable
+        Asked between steps, and between pieces of a long one.
+    """
+
+    trials: int
+    streams: Callable[..., np.random.Generator]
+    wanted: Wanted
+    stop: Callable[[], bool]
+
+
 class Source(ABC):
     """Draws agents, and judges models by what it knows."""
 
@@ -56,22 +74,15 @@ class Source(ABC):
     whole_only = False
 
     @abstractmethod
-    def steps(
-        self,
-        grid: Sequence[float],
-        trials: int,
-        streams: Streams,
-        wanted: Wanted,
-        stop: Callable[[], bool],
-    ) -> Iterator[tuple[float, Agents]]:
+    def steps(self, grid: Sequence[float], chunk: Chunk) -> Iterator[tuple[float, Agents]]:
         """A stack of trials at every place of the grid in turn."""
 
     def draw(self, n: int, trials: int, rng: np.random.Generator) -> Agents:
         """A stack of trials in which every agent has n samples (times its share)."""
         keys = registry.keys()
         needs = frozenset().union(*(registry.get(key).needs for key in keys))
-        steps = self.steps([n], trials, lambda *_: rng, Wanted(keys, needs), lambda: False)
-        return next(iter(steps))[1]
+        chunk = Chunk(trials, lambda *_: rng, Wanted(keys, needs), lambda: False)
+        return next(iter(self.steps([n], chunk)))[1]
 
     @abstractmethod
     def errors(self, agents: Agents, estimate: Models, target: Target) -> Array:
@@ -158,7 +169,7 @@ class Plan(Generic[S]):
 
         trials = min(self.chunk_size, self.trials - index * self.chunk_size)
         try:
-            for step in self.source.steps(self.grid, trials, streams, self.wanted, stop):
+            for step in self.source.steps(self.grid, Chunk(trials, streams, self.wanted, stop)):
                 yield step
                 if stop():
                     return

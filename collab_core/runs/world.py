@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from ..core.target import Models, Target
 from ..world import laws
 from ..world.laws import Law, square_root
 from .draws import Collecting, CollectingModels, Samplers, gaussian_sums, raw_sums
-from .source import Source, Streams, Wanted
+from .source import Chunk, Source, Wanted
 
 #: Numbers per array in a chunk of trials: small enough to stay near the processor and to stop soon.
 CHUNK_NUMBERS = 600_000
@@ -144,25 +144,20 @@ class World(Source):
 
     # Draws ---------------------------------------------------------------------------------------
 
-    def steps(
-        self,
-        grid: Sequence[float],
-        trials: int,
-        streams: Streams,
-        wanted: Wanted,
-        stop: Callable[[], bool],
-    ) -> Iterator[tuple[float, Agents]]:
+    def steps(self, grid: Sequence[float], chunk: Chunk) -> Iterator[tuple[float, Agents]]:
         """The same agents at every n of the grid, each time with more samples."""
         problem = self.problem
-        groups = self._groups(trials, streams(0), wanted, stop)
+        groups = self._groups(chunk)
         newcomer = None
-        if "fresh" in wanted.needs:
+        if "fresh" in chunk.wanted.needs:
             everything = Samplers.newcomer(problem)
-            newcomer = Collecting(streams(1), problem, everything, trials, self.settings.law, stop)
-        samples = self._unlabelled_samples(trials, streams, wanted)
-        told = self._told_covariance(trials, streams, samples, stop)
+            newcomer = Collecting(
+                chunk.streams(1), problem, everything, chunk.trials, self.settings.law, chunk.stop
+            )
+        samples = self._unlabelled_samples(chunk)
+        told = self._told_covariance(chunk, samples)
         for n in grid:
-            if stop():
+            if chunk.stop():
                 return
             sizes = problem.sample_sizes(n)
             found: dict[int, AgentData] = {}
@@ -172,11 +167,9 @@ class World(Source):
             fresh = None if newcomer is None else newcomer.up_to(int(n))[0]
             yield n, self._agents(data, fresh, told, samples)
 
-    def _groups(
-        self, trials: int, rng: np.random.Generator, wanted: Wanted, stop: Callable[[], bool]
-    ) -> list[tuple[list[int], Collecting | CollectingModels]]:
+    def _groups(self, chunk: Chunk) -> list[tuple[list[int], Collecting | CollectingModels]]:
         """Agents of one size (in features and samples) draw together: fewer calls, same law."""
-        problem, law = self.problem, self.settings.law
+        problem, law, rng = self.problem, self.settings.law, chunk.streams(0)
         alike: dict[tuple[int, float], list[int]] = {}
         for i, kind in enumerate(zip(problem.sizes.tolist(), problem.shares.tolist(), strict=True)):
             alike.setdefault(kind, []).append(i)
@@ -184,23 +177,21 @@ class World(Source):
         for members in alike.values():
             sources = Samplers.of_agents(problem, members)
             groups.append(
-                (members, CollectingModels(rng, sources, trials))
-                if self._models_only(wanted)
-                else (members, Collecting(rng, problem, sources, trials, law, stop))
+                (members, CollectingModels(rng, sources, chunk.trials))
+                if self._models_only(chunk.wanted)
+                else (members, Collecting(rng, problem, sources, chunk.trials, law, chunk.stop))
             )
         return groups
 
-    def _unlabelled_samples(self, trials: int, streams: Streams, wanted: Wanted) -> Array | None:
+    def _unlabelled_samples(self, chunk: Chunk) -> Array | None:
         """Samples themselves, (trials, N, d), where a method reads more than their covariance."""
-        if "unlabelled" not in wanted.needs:
+        if "unlabelled" not in chunk.wanted.needs:
             return None
-        shape = (trials, self.settings.unlabelled, self.problem.dimension)
-        white = self.settings.law.white(streams(2), shape)
+        shape = (chunk.trials, self.settings.unlabelled, self.problem.dimension)
+        white = self.settings.law.white(chunk.streams(2), shape)
         return white @ square_root(self.problem.covariance)
 
-    def _told_covariance(
-        self, trials: int, streams: Streams, samples: Array | None, stop: Callable[[], bool]
-    ) -> Geometry | None:
+    def _told_covariance(self, chunk: Chunk, samples: Array | None) -> Geometry | None:
         """The covariance as estimators know it; None where they pool their own."""
         problem = self.problem
         if self.settings.sigma == "pooled":
@@ -209,12 +200,12 @@ class World(Source):
             return problem.geometry
         if samples is not None:
             return Geometry(known_by.from_unlabelled(samples), problem.views)
-        count, rng, law = self.settings.unlabelled, streams(2), self.settings.law
+        count, rng, law = self.settings.unlabelled, chunk.streams(2), self.settings.law
         if law.is_gaussian:
-            xx = gaussian_sums(rng, Samplers.newcomer(problem), trials, count)[0][0]
+            xx = gaussian_sums(rng, Samplers.newcomer(problem), chunk.trials, count)[0][0]
         else:
             root, everything = square_root(problem.covariance), np.arange(problem.dimension)
-            xx, *_ = raw_sums(rng, law, root, problem, everything, trials, count, stop)
+            xx, *_ = raw_sums(rng, law, root, problem, everything, chunk.trials, count, chunk.stop)
         return Geometry(xx / count, problem.views)
 
     def _agents(

@@ -8,11 +8,11 @@ assumption on the law of features or noise and knows that the covariance was est
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,7 @@ from ..core.geometry import Geometry
 from ..core.held_out import HeldOut
 from ..core.moments import Moments
 from ..core.problem import Problem
+from ..runs.chunks import HasSubmit, run_chunks
 from .choice import Choice
 from .design import Feature, Survey, survey
 from .fits import Fits
@@ -48,8 +49,11 @@ PARTS = 5
 #: An agent of fewer rows gets no interval: its held-out parts are a row or two.
 FEW_ROWS = 10
 
-#: Bytes of the stacks of one group of fits.
-STACK_BYTES = 200 * 2**20
+#: Bytes of the stacks of one group of fits; as many groups are worked on as there are processors.
+STACK_BYTES = 100 * 2**20
+
+#: Groups at the least, so that progress is seen and threads have work.
+LEAST_GROUPS = 4
 
 
 #: Excess kurtosis above which tails are called heavy; a t with 6 degrees of freedom has 3.
@@ -89,19 +93,18 @@ class TableStudy:
         self.agents = found.agents
         self._kept = sums.kept
         self.rows = np.array([int(fold[:, 0, 0].sum()) for fold in sums.folds])
-        self._pulse: Callable[[float], None] = lambda share: None
         chosen, told = independent(found, [fold.sum(axis=0) for fold in sums.folds])
         self.notes = (*sums.notes, *told)
         self._columns = chosen
         self.features: tuple[Feature, ...] = tuple(found.features[j] for j in chosen)
         place = {j: k for k, j in enumerate(chosen)}
         self.views: list[Indices] = []
-        self._folds: list[Array] = []
+        self.folds: list[Array] = []
         for view, folds in zip(found.views, sums.folds, strict=True):
             mine = [k for k, j in enumerate(view) if j in place]
             self.views.append(np.array([place[view[k]] for k in mine], dtype=np.intp))
             index = np.array([0, *(k + 1 for k in mine), view.size + 1])
-            self._folds.append(folds[:, index[:, None], index])
+            self.folds.append(folds[:, index[:, None], index])
         self._kept_columns = [
             np.array([k for k, j in enumerate(view) if j in place], dtype=int)
             for view in found.views
@@ -110,7 +113,7 @@ class TableStudy:
         self._filled: list[Filled | None] = []
         for i, view in enumerate(self.views):
             unit = np.concatenate([[1.0], self.scale[view], [self.label_scale]])
-            self._folds[i] = self._folds[i] / np.outer(unit, unit)
+            self.folds[i] = self.folds[i] / np.outer(unit, unit)
             gapped = sums.filled[i]
             self._filled.append(
                 None if gapped is None else gapped.some(self._kept_columns[i], self.scale[view])
@@ -179,7 +182,7 @@ class TableStudy:
         """Deviations within agents, pooled: of the features (d,) and of the target."""
         squares, freedom = np.zeros(len(self.features)), np.zeros(len(self.features))
         label, rest = 0.0, 0.0
-        for i, (view, folds) in enumerate(zip(self.views, self._folds, strict=True)):
+        for i, (view, folds) in enumerate(zip(self.views, self.folds, strict=True)):
             total = folds.sum(axis=0)
             spread = np.diagonal(total)[1:] - total[0, 1:] ** 2 / total[0, 0]
             squares[view] += spread[:-1]
@@ -205,21 +208,21 @@ class TableStudy:
 
     # Fits ----------------------------------------------------------------------------------------
 
-    def _fit(self, keep: Array) -> Fits:
+    def fit(self, keep: Array) -> Fits:
         """Every method on some of the folds.
 
         Parameters
         ----------
         keep : array of 0 and 1, shape (R, F)
         """
-        totals = [np.tensordot(keep, folds, axes=1) for folds in self._folds]
+        totals = [np.tensordot(keep, folds, axes=1) for folds in self.folds]
         filled = [None if told is None else told.over(keep) for told in self._filled]
         return Fits(self, totals, filled)
 
     def _groups(self, count: int) -> list[slice]:
-        """So many fits at a time that their stacks fit into memory."""
+        """So many fits at a time that their stacks fit into memory, and progress shows."""
         size = sum(FIT_STACKS * (view.size + 2) ** 2 * 8 for view in self.views)
-        step = max(STACK_BYTES // size, 1)
+        step = min(max(STACK_BYTES // size, 1), -(-count // LEAST_GROUPS))
         return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
     def covariance(
@@ -272,13 +275,22 @@ class TableStudy:
 
     # Held-out errors -----------------------------------------------------------------------------
 
-    def errors(self, held_out: Sequence[Sequence[int]]) -> tuple[dict[str, Array], dict[str, str]]:
+    def errors(
+        self,
+        held_out: Sequence[Sequence[int]],
+        *,
+        progress: Callable[[float], None] | None = None,
+        executor: HasSubmit | None = None,
+        cancel: Event | None = None,
+    ) -> tuple[dict[str, Array], dict[str, str]]:
         """Error of every agent's own model on its held-out rows, over that of its mean.
 
         Parameters
         ----------
         held_out : list of lists of int
             Folds that a split holds out, R splits.
+        progress, executor, cancel
+            As in `simulate.error_curve`; a run that is stopped is a ValueError.
 
         Returns
         -------
@@ -291,28 +303,23 @@ class TableStudy:
         keep = np.ones((len(held_out), FOLDS))
         for split, folds in enumerate(held_out):
             keep[split, list(folds)] = 0
-        shape = (len(held_out), len(self.agents))
-        chosen = compared()
-        found = {method: np.full(shape, np.nan) for method in chosen}
-        base = np.full(shape, np.nan)
+        plan = Splits(self, keep, self._groups(len(keep)))
+        parts = dict(_done(plan, _errors_of_group, progress, executor, cancel))
+        found = {
+            method: np.concatenate([parts[k][0][method] for k in range(plan.chunks)])
+            for method in compared()
+        }
+        base = np.concatenate([parts[k][1] for k in range(plan.chunks)])
         notes: dict[str, str] = {}
-        groups = self._groups(len(held_out))
-        for number, group in enumerate(groups):
-            with single_threaded_blas():
-                fits = self._fit(keep[group])
-                tests = [np.tensordot(1 - keep[group], folds, axes=1) for folds in self._folds]
-                for place, method in enumerate(chosen):
-                    self._pulse((number + place / len(chosen)) / len(groups))
-                    found[method][group] = self._errors_of(fits, method, tests)
-                base[group] = self._errors_of(fits, None, tests)
-                notes |= fits.notes
+        for k in range(plan.chunks):
+            notes |= parts[k][2]
         # Over all splits: a few rows' own base would add noise.
         count = (~np.isnan(base)).sum(axis=0)
         typical = np.nansum(base, axis=0) / np.maximum(count, 1)
         typical[typical <= 0] = np.nan
         return {method: values / typical for method, values in found.items()}, notes
 
-    def _errors_of(self, fits: Fits, method: str | None, tests: Sequence[Array]) -> Array:
+    def errors_of(self, fits: Fits, method: str | None, tests: Sequence[Array]) -> Array:
         """Mean squared errors on held-out rows, shape (R, m); of the mean where no method."""
         result = np.full((tests[0].shape[0], len(self.agents)), np.nan)
         for i, test in enumerate(tests):
@@ -337,6 +344,23 @@ class TableStudy:
     @cached_property
     def _held_out(self) -> tuple[dict[str, Array], dict[str, str]]:
         return self.errors(self._splits(REPEATS))
+
+    def work(
+        self,
+        *,
+        progress: Callable[[float], None] | None = None,
+        executor: HasSubmit | None = None,
+        cancel: Event | None = None,
+    ) -> None:
+        """Do now what takes time and would otherwise be done when it is first asked for."""
+
+        def half(which: int) -> Callable[[float], None] | None:
+            return None if progress is None else lambda share: progress((which + share) / 2)
+
+        self._held_out = self.errors(
+            self._splits(REPEATS), progress=half(0), executor=executor, cancel=cancel
+        )
+        self._jackknife = self._replicas(half(1), executor, cancel)
 
     @cached_property
     def results(self) -> pd.DataFrame:
@@ -446,48 +470,30 @@ class TableStudy:
     def _whole(self) -> Fits:
         """The fit on all rows, a stack of one."""
         with single_threaded_blas():
-            return self._fit(np.ones((1, FOLDS)))
+            return self.fit(np.ones((1, FOLDS)))
 
     @cached_property
     def _jackknife(self) -> _Replicas:
         """All rows first, then all but one fold at a time: F + 1 fits, in groups."""
+        return self._replicas()
+
+    def _replicas(
+        self,
+        progress: Callable[[float], None] | None = None,
+        executor: HasSubmit | None = None,
+        cancel: Event | None = None,
+    ) -> _Replicas:
         keep = np.vstack([np.ones(FOLDS), 1 - np.eye(FOLDS)])
-        groups = self._groups(len(keep))
-        found = self._replicas(keep, groups)
-        if len(groups) > 1 and found is None:
-            # Who can take part must be the same throughout.
-            found = self._replicas(keep, [slice(0, len(keep))])
-        assert found is not None
-        return found
+        for groups in (self._groups(len(keep)), [slice(0, len(keep))]):
+            plan = Splits(self, keep, groups)
+            parts = dict(_done(plan, _replicas_of_group, progress, executor, cancel))
+            found = [parts[k] for k in range(plan.chunks)]
+            # Who can take part must be the same throughout; otherwise all in one group.
+            if len({part.participants for part in found}) == 1:
+                break
+        return _Replicas.joined(found)
 
-    def _replicas(self, keep: Array, groups: Sequence[slice]) -> _Replicas | None:
-        """What is asked of the jackknife's fits; None if agents take part in some groups only."""
-        models: dict[tuple[str, int], list[Array | None]] = {}
-        gaps: dict[int, list[Array | str]] = {}
-        part: set[tuple[int, ...]] = set()
-        m = len(self.agents)
-        for number, group in enumerate(groups):
-            with single_threaded_blas():
-                fits = self._fit(keep[group])
-                for i in range(m):
-                    self._pulse((number + i / m) / len(groups))
-                    for method in ("collab", "local"):
-                        models.setdefault((method, i), []).append(self._natural(fits, method, i))
-                    gaps.setdefault(i, []).append(self._gap(fits, i))
-            part.add(fits.participants)
-        if len(part) > 1:
-            return None
-        return _Replicas(
-            {key: _joined(values) for key, values in models.items()},
-            {
-                i: next((text for text in found if isinstance(text, str)), None)
-                or np.concatenate([values for values in found if not isinstance(values, str)])
-                for i, found in gaps.items()
-            },
-            {i: fits.shared(i) for i in range(m)},
-        )
-
-    def _natural(self, fits: Fits, method: str, agent: int) -> Array | None:
+    def natural(self, fits: Fits, method: str, agent: int) -> Array | None:
         """Intercept and coefficients in the table's units, shape (R, k + 1)."""
         model = fits.model(method, agent)
         if model is None:
@@ -638,7 +644,7 @@ class TableStudy:
             "p": min(1.0, chance),
         }
 
-    def _gap(self, fits: Fits, agent: int) -> Array | str:
+    def gap(self, fits: Fits, agent: int) -> Array | str:
         """Own least squares less what COLLAB of all others says, (R, shared), or why not."""
         shared = fits.shared(agent)
         if not shared.size:
@@ -656,9 +662,9 @@ class TableStudy:
         """Some rows of an agent under its collaborative model: ``fitted`` and ``residual``."""
         i = self.index(agent)
         x, y = self._kept[i]
-        model = self._natural(self._whole, "collab", i)
+        model = self.natural(self._whole, "collab", i)
         if model is None:
-            model = self._natural(self._whole, "local", i)
+            model = self.natural(self._whole, "local", i)
         if model is None:
             return pd.DataFrame({"fitted": [], "residual": []})
         fitted = model[0, 0] + x[:, self._kept_columns[i]] @ model[0, 1:]
@@ -692,6 +698,78 @@ class TableStudy:
 
 
 @dataclass(frozen=True, eq=False)
+class Splits:
+    """A table's fits on parts of its folds, in groups: a plan as `run_chunks` takes it.
+
+    Attributes
+    ----------
+    study : TableStudy
+    keep : array of 0 and 1, shape (R, F)
+        Folds that each fit trains on.
+    groups : list of slices
+        Of the fits.
+    """
+
+    study: TableStudy
+    keep: Array
+    groups: Sequence[slice]
+
+    @property
+    def chunks(self) -> int:
+        """Number of groups."""
+        return len(self.groups)
+
+
+T = TypeVar("T")
+
+
+def _done(
+    plan: Splits,
+    work: Callable[[Splits, int, Event | None], T],
+    progress: Callable[[float], None] | None,
+    executor: HasSubmit | None,
+    cancel: Event | None,
+) -> Iterator[tuple[int, T]]:
+    """The groups of a plan as they finish, on threads or on any executor."""
+    count = 0
+    for index, found in run_chunks(plan, work, executor, cancel):
+        if cancel is not None and cancel.is_set():
+            raise ValueError("the study was stopped")
+        count += 1
+        if progress is not None:
+            progress(count / plan.chunks)
+        yield index, found
+    if count < plan.chunks:
+        raise ValueError("the study was stopped")
+
+
+def _errors_of_group(
+    plan: Splits, index: int, cancel: Event | None
+) -> tuple[dict[str, Array], Array, dict[str, str]]:
+    """Squared errors of every method on held-out rows, those of the mean, and notes."""
+    study, keep = plan.study, plan.keep[plan.groups[index]]
+    with single_threaded_blas():
+        fits = study.fit(keep)
+        tests = [np.tensordot(1 - keep, folds, axes=1) for folds in study.folds]
+        found = {method: study.errors_of(fits, method, tests) for method in compared()}
+        return found, study.errors_of(fits, None, tests), fits.notes
+
+
+def _replicas_of_group(plan: Splits, index: int, cancel: Event | None) -> _Replicas:
+    """What is asked of some of the jackknife's fits."""
+    study, keep = plan.study, plan.keep[plan.groups[index]]
+    agents = range(len(study.agents))
+    with single_threaded_blas():
+        fits = study.fit(keep)
+        return _Replicas(
+            {(m, i): study.natural(fits, m, i) for m in ("collab", "local") for i in agents},
+            {i: study.gap(fits, i) for i in agents},
+            {i: fits.shared(i) for i in agents},
+            fits.participants,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class _Replicas:
     """The jackknife: all rows first, then all but one fold at a time.
 
@@ -704,11 +782,27 @@ class _Replicas:
         none.
     shared : dict
         By agent, places in its view of what others see too.
+    participants : tuple of int
+        Agents that take part.
     """
 
     models: dict[tuple[str, int], Array | None]
     gaps: dict[int, Array | str]
     shared: dict[int, Indices]
+    participants: tuple[int, ...]
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Replicas]) -> _Replicas:
+        """Groups of fits one after the other."""
+        first = parts[0]
+        gaps: dict[int, Array | str] = {}
+        for i in first.gaps:
+            found = [part.gaps[i] for part in parts]
+            why = [text for text in found if isinstance(text, str)]
+            numbers = [values for values in found if not isinstance(values, str)]
+            gaps[i] = why[0] if why else np.concatenate(numbers)
+        models = {key: _joined([part.models[key] for part in parts]) for key in first.models}
+        return cls(models, gaps, first.shared, first.participants)
 
 
 def _joined(parts: Sequence[Array | None]) -> Array | None:
@@ -736,25 +830,16 @@ def analyse(
     chosen: Choice,
     *,
     progress: Callable[[float], None] | None = None,
+    executor: HasSubmit | None = None,
     cancel: Event | None = None,
 ) -> TableStudy:
     """Everything about a table that takes time, done at once: sums, errors, models, checks."""
-    study = TableStudy.of(
-        table, chosen, cancel=cancel,
-        progress=None if progress is None else lambda share: progress(0.8 * share),
-    )  # fmt: skip
-    for begins, ends, part in ((0.8, 0.9, "verdicts"), (0.9, 1.0, "shift")):
 
-        def pulse(share: float, begins: float = begins, ends: float = ends) -> None:
-            if cancel is not None and cancel.is_set():
-                raise ValueError("the study was stopped")
-            if progress is not None:
-                progress(begins + share * (ends - begins))
+    def part(begins: float, ends: float) -> Callable[[float], None] | None:
+        if progress is None:
+            return None
+        return lambda share: progress(begins + share * (ends - begins))
 
-        pulse(0.0)
-        study._pulse = pulse
-        getattr(study, part)
-    study._pulse = lambda share: None
-    if progress is not None:
-        progress(1.0)
+    study = TableStudy.of(table, chosen, cancel=cancel, progress=part(0.0, 0.8))
+    study.work(progress=part(0.8, 1.0), executor=executor, cancel=cancel)
     return study
