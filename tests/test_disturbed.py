@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm, sqrtm
 
 import collab_core as cc
-from collab_core.runs import disturbed as disturbed
+from collab_core.runs import disturbances, disturbed
 from collab_core.runs.draws import CompleteSums, complete_sums
 from collab_core.world.laws import square_root
 
