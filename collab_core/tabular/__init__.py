@@ -6,14 +6,15 @@
 
 from . import report
 from .choice import Choice, usual_choice
+from .column import Column
 from .design import SPARSE, Feature, Survey, survey
 from .folds import FOLDS
 from .frames import columns_of, who_sees_what
 from .model import TableModel
-from .profile import Column, Table
-from .reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
+from .source import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
 from .study import TableStudy, analyse, compared
 from .sums import TableSums, add_up, effort
+from .table import Table
 
 __all__ = [
     "FOLDS",

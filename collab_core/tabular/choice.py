@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._base.checks import choice, fraction, whole
-from .profile import MOST_AGENTS, Table
+from .column import MOST_AGENTS
+from .table import Table
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import numpy as np
 
 from .._base.checks import Array, Indices
 from .choice import Choice
+from .column import MOST_AGENTS, natural
 from .pieces import Piece, pieces
-from .profile import MOST_AGENTS, Table, natural
-from .reading import counted, listed
+from .sentences import counted, listed
+from .table import Table
 from .values import WORDS, Texts
 
 #: A feature that an agent has in less than this share of its labelled rows is not seen by it.

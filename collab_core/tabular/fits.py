@@ -19,7 +19,7 @@ from ..core.moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..core.target import Models
 from ..methods import estimators
 from .gaps import Filled
-from .reading import listed
+from .sentences import listed
 
 if TYPE_CHECKING:
     from .study import TableStudy

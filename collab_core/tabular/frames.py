@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from .profile import Table
 from .study import TableStudy
+from .table import Table
 
 
 def columns_of(table: Table) -> pd.DataFrame:

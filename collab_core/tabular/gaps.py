@@ -13,7 +13,7 @@ from ..core.sigma import completed, steadied
 from .design import Survey, encoded
 from .folds import FOLDS
 from .pieces import pieces
-from .profile import Table
+from .table import Table
 
 
 @dataclass(frozen=True, eq=False)

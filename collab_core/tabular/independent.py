@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from .._base.checks import Array, Indices
 from ..core.moments import CONSTANT
 from .design import Survey
-from .reading import listed
+from .sentences import listed
 
 #: What a column has left of its variance when others are known, below which it says nothing new.
 DEPENDENT = 1e-9

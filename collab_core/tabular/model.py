@@ -18,9 +18,9 @@ import pandas as pd
 from .._base.checks import Array
 from .design import OTHER, Feature
 from .gaps import conditional_slopes
-from .profile import Table, file_names
-from .reading import FILE
+from .source import FILE
 from .study import TableStudy
+from .table import Table, file_names
 from .values import WORDS, Texts, to_numbers, to_texts
 
 FORMAT = "collab-table-model"

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._base.checks import Array, Indices
 from .choice import Choice
-from .profile import Table, file_names
-from .reading import FILE
+from .source import FILE
+from .table import Table, file_names
 from .values import Texts, to_numbers, to_texts
 
 

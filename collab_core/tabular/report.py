@@ -49,43 +49,10 @@ def html(study: TableStudy, code: str = "") -> str:
     code : str
         Lines of Python that make the study, printed at the end.
     """
-    from plotly.io import to_html
     from plotly.offline import get_plotlyjs
 
-    from .. import figures
-
     choice = study.choice
-    order = list(study.verdicts.sort_values("change")["agent"])
-    drawn = [
-        figures.held_out_errors(
-            study.results, order=order, title="Held-out error, best gain first"
-        ),
-        figures.who_sees_what(
-            study.seen,
-            study.rows,
-            title=words.VIEWS_TITLE,
-            height=max(260, 90 + 26 * len(study.agents)),
-        ),
-    ]
-    for figure in drawn:
-        # The dashboard's theme makes room for what is written on the axes; a page has none.
-        figure.update_xaxes(
-            automargin=True, title_standoff=12, title_font_size=13, gridcolor="#e6e6e6"
-        )
-        figure.update_yaxes(
-            automargin=True, title_standoff=12, title_font_size=13, gridcolor="#e6e6e6"
-        )
-        figure.update_layout(
-            plot_bgcolor="white", paper_bgcolor="white",
-            font={"family": "system-ui, sans-serif", "size": 13, "color": "#1a1c23"},
-        )  # fmt: skip
-    pictures = [
-        to_html(
-            figure, include_plotlyjs=False, full_html=False,
-            config={"displaylogo": False, "responsive": True},
-        )
-        for figure in drawn
-    ]  # fmt: skip
+    pictures = _pictures(study)
     notes = "".join(f"<li>{escape(note)}</li>" for note in study.notes)
     listing = f"<pre>{escape(code + CODE)}</pre>" if code else ""
     title = f"{choice.target} by {choice.agent}: what working together is worth"
@@ -119,6 +86,38 @@ Agents: {len(study.agents)}; rows: {int(study.rows.sum()):,}; features:
 with Structured Missing Data.</p>
 </body></html>
 """
+
+
+def _pictures(study: TableStudy) -> list[str]:
+    """Figures as HTML: held-out errors, and who sees what."""
+    from plotly.io import to_html
+
+    from .. import figures
+
+    order = list(study.verdicts.sort_values("change")["agent"])
+    drawn = [
+        figures.held_out_errors(
+            study.results, order=order, title="Held-out error, best gain first"
+        ),
+        figures.who_sees_what(
+            study.seen,
+            study.rows,
+            title=words.VIEWS_TITLE,
+            height=max(260, 90 + 26 * len(study.agents)),
+        ),
+    ]
+    for figure in drawn:
+        # The dashboard's theme makes room for what is written on the axes; a page has none.
+        for axes in (figure.update_xaxes, figure.update_yaxes):
+            axes(automargin=True, title_standoff=12, title_font_size=13, gridcolor="#e6e6e6")
+        figure.update_layout(
+            plot_bgcolor="white", paper_bgcolor="white",
+            font={"family": "system-ui, sans-serif", "size": 13, "color": "#1a1c23"},
+        )  # fmt: skip
+    shown = {"displaylogo": False, "responsive": True}
+    return [
+        to_html(figure, include_plotlyjs=False, full_html=False, config=shown) for figure in drawn
+    ]
 
 
 def _table(frame: pd.DataFrame) -> str:

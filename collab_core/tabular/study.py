@@ -35,9 +35,9 @@ from .fits import Fits
 from .folds import FOLDS
 from .gaps import Filled
 from .independent import independent
-from .profile import Table
-from .reading import listed
+from .sentences import listed
 from .sums import FIT_STACKS, TableSums, add_up
+from .table import Table
 
 #: What a table has at hand for methods.
 GIVEN = frozenset({"fit", "xx", "covariance", "all_pairs"})

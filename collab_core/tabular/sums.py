@@ -18,8 +18,8 @@ from .design import MOST_ONE_HOT, Survey, encoded
 from .folds import FOLDS, dealt
 from .gaps import Filled, fill, pairwise, room_of
 from .pieces import Piece, pieces
-from .profile import Table, part
-from .reading import counted, listed
+from .sentences import counted, listed
+from .table import Table, part
 
 #: Bytes of all sums that are taken.
 MOST_SUMS = 400 * 2**20

@@ -6,9 +6,10 @@ import pandas as pd
 
 from .. import methods
 from ..tabular.design import SPARSE
-from ..tabular.profile import Table
-from ..tabular.reading import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, counted, listed
+from ..tabular.sentences import counted, listed
+from ..tabular.source import MOST_BYTES, MOST_COLUMNS, MOST_ROWS
 from ..tabular.study import TableStudy
+from ..tabular.table import Table
 
 #: P-values below this are called a difference.
 SURE = 0.05

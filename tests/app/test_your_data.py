@@ -12,7 +12,8 @@ from pages.parts.your_data.study import world_of
 from pages.parts.your_data.table import Opened
 from pages.shared.say import JOINER, bare, literal
 
-from ..test_tabular import REFUSED, world
+from ..tabular.tables import world
+from ..tabular.test_reading import REFUSED
 from .apps import (
     ROOT,
     assert_sound,

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from tests.test_tabular import world
+from tests.tabular.tables import world
 
 from .conftest import DESK, PHONE
 from .screen import figures, settled

@@ -1,18 +1,16 @@
-"""What a table's columns are: numbers, categories, or of no use, with the reason in words."""
+"""What a column is: numbers, names, or of no use, found out piece by piece and said in words."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
 
-from .reading import FILE, MOST_BYTES, Layout, Source, batches, counted, examine, listed
+from .sentences import counted, listed
 from .values import DECIMAL, LARGEST, POINTS, THOUSANDS, WORDS, sign_of, to_numbers, to_texts
 
 #: A column with more different texts than this is no category.
@@ -20,9 +18,6 @@ MOST_LEVELS = 100
 
 #: A column with at most so many different values can name agents.
 MOST_AGENTS = 200
-
-#: Files of one upload.
-MOST_FILES = 200
 
 #: In fewer rows than this, numbers that count up may do so by chance.
 FEW_ROWS = 20
@@ -43,13 +38,10 @@ _ID_NAME = re.compile(
     r"(^|[ _\-.])(?i:id|ids|uuid|guid|pid|uid|serialno)$|[a-z0-9](ID|Id|UUID|Uuid)$"
 )
 _LIKE_ID = re.compile(r"(^|[ _\-.])(key|index|serial|nr|no|row)$", re.I)
+_DATES = "Dates are not used; a year, a month or an age as a number would be."
 
 #: Values of a column that are looked at for whether they repeat, and texts for what they are.
 LOOKED_AT = 2000
-_AGENT_NAME = re.compile(
-    r"agent|group|site|cent(er|re)|clinic|hospital|state|region|country|store|party|firm|file", re.I
-)
-_TARGET_NAME = re.compile(r"^(y|target|label|outcome|response|price|score|result)$", re.I)
 
 
 @dataclass(frozen=True)
@@ -100,178 +92,7 @@ class Column:
         return self.kind in USABLE
 
 
-class Table:
-    """One or several files as one table; only what was found out about it is held.
-
-    Attributes
-    ----------
-    layouts : tuple of Layout
-        The files.
-    columns : tuple of Column
-        In the order of the first file, those of others after them. With several files the first
-        is called `reading.FILE`, and says which one a row is from.
-    rows : int
-    notes : tuple of str
-        What a person should know about how it was read.
-    """
-
-    def __init__(
-        self, layouts: Sequence[Layout], columns: Sequence[Column], rows: int, notes: Sequence[str]
-    ) -> None:
-        self.layouts, self.columns = tuple(layouts), tuple(columns)
-        self.rows, self.notes = rows, tuple(notes)
-
-    @classmethod
-    def open(
-        cls,
-        sources: Sequence[Source | str | Path],
-        *,
-        progress: Callable[[float], None] | None = None,
-        cancel: Event | None = None,
-    ) -> Table:
-        """Read files once, in pieces, and find out what their columns are."""
-        if not sources:
-            raise ValueError("sources must name at least one file, got none")
-        if len(sources) > MOST_FILES:
-            raise ValueError(f"at most {MOST_FILES} files are read, got {len(sources)}")
-        layouts = [examine(Source.of(source)) for source in sources]
-        size = sum(layout.source.size for layout in layouts)
-        if size > MOST_BYTES:
-            raise ValueError(
-                f"together the files have {size / 2**20:,.0f} MB, and at most"
-                f" {MOST_BYTES // 2**20} MB are read"
-            )
-        names = list(dict.fromkeys(name for layout in layouts for name in layout.names))
-        if len(layouts) > 1 and FILE in names:
-            raise ValueError(
-                f"with several files the column {FILE!r} says which one a row is from; rename the"
-                " column of that name"
-            )
-        notes = [note for layout in layouts for note in layout.notes]
-        findings = {name: _Finding(name) for name in names}
-        counts = []
-        for number, layout in enumerate(layouts):
-            rows = 0
-            for batch in batches(
-                layout, progress=part(progress, number, len(layouts)), cancel=cancel, ragged=notes
-            ):
-                rows += len(next(iter(batch.values())))
-                for name, column in batch.items():
-                    findings[name].add(column)
-            if rows == 0:
-                raise ValueError(f"{layout.source.name} has columns but no row")
-            counts.append(rows)
-        total = sum(counts)
-        # A word that stands among numbers is this table's way to write a gap.
-        marks = {word for found in findings.values() if found.amounts for word in found.marks}
-        commas = _usual_comma(findings.values(), [layout.delimiter for layout in layouts])
-        points = _points_mark_thousands(findings.values())
-        columns = [finding.column(total, marks, commas, points) for finding in findings.values()]
-        if len(layouts) > 1:
-            files = file_names(layouts)
-            columns.insert(
-                0, Column(FILE, "category", total, 0, len(files), files[0], "", tuple(files))
-            )
-        return cls(layouts, columns, total, notes)
-
-    def column(self, name: str) -> Column:
-        """A column by name."""
-        for column in self.columns:
-            if column.name == name:
-                return column
-        raise ValueError(f"there is no column {name!r}; there are {listed(self.names)}")
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns."""
-        return [column.name for column in self.columns]
-
-    def can_name_agents(self) -> list[str]:
-        """Columns with at least two and not too many different values."""
-        return [
-            column.name
-            for column in self.columns
-            if column.distinct is not None
-            and 2 <= column.distinct <= MOST_AGENTS
-            and column.present > column.distinct
-            and column.kind != "date"
-        ]
-
-    def can_be_target(self) -> list[str]:
-        """Columns of numbers, and of numbers with some texts, which are then gaps."""
-        return [
-            column.name
-            for column in self.columns
-            if column.kind == "number" or (column.kind == "mixed" and column.texts)
-        ]
-
-    def not_a_target(self) -> str:
-        """Why a column that is called like a target cannot be one, in a sentence, or nothing."""
-        named = [column for column in self.columns if _TARGET_NAME.search(column.name)]
-        able = self.can_be_target()
-        if not named or any(column.name in able for column in named):
-            return ""
-        column = named[0]
-        return f"{column.name} cannot be predicted: it was taken for {column.kind}. {column.note}"
-
-    def usual_agent(self) -> str | None:
-        """The column that most likely names the agents."""
-        able = self.can_name_agents()
-        named = [name for name in able if _AGENT_NAME.search(name)]
-        texts = [name for name in able if self.column(name).kind == "category"]
-        return next(iter([*named, *texts, *able]), None)
-
-    def usual_target(self) -> str | None:
-        """The column that most likely is to be predicted."""
-        able = [name for name in self.can_be_target() if name != self.usual_agent()]
-        named = [name for name in able if _TARGET_NAME.search(name)]
-        return next(iter([*named, *reversed(able)]), None)
-
-    def batches(
-        self,
-        wanted: Sequence[str],
-        *,
-        numbers: Sequence[str] = (),
-        progress: Callable[[float], None] | None = None,
-        cancel: Event | None = None,
-    ) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Some columns of all files, piece by piece, each with the number of its file.
-
-        A column that a file does not have is not in its pieces.
-        """
-        for number, layout in enumerate(self.layouts):
-            there = [name for name in wanted if name in layout.names]
-            quick = [name for name in numbers if name in there]
-            # Without any of the wanted columns the rows still count.
-            for batch in batches(
-                layout,
-                there or [layout.names[0]],
-                numbers=quick if there else (),
-                progress=part(progress, number, len(self.layouts)),
-                cancel=cancel,
-            ):
-                yield number, batch
-
-
-def part(
-    progress: Callable[[float], None] | None, number: int, count: int
-) -> Callable[[float], None] | None:
-    """The progress of one of several files as that of all."""
-    if progress is None:
-        return None
-    return lambda share: progress((number + share) / count)
-
-
-def file_names(layouts: Sequence[Layout]) -> list[str]:
-    """The files' names without ending, numbered where two are the same."""
-    stems = [Path(layout.source.name).stem[:60] or "file" for layout in layouts]
-    return [
-        stem if stems.count(stem) == 1 else f"{stem} ({stems[: place + 1].count(stem)})"
-        for place, stem in enumerate(stems)
-    ]
-
-
-class _Finding:
+class Finding:
     """A column as far as it was read."""
 
     def __init__(self, name: str) -> None:
@@ -295,6 +116,7 @@ class _Finding:
         self._last: float | None = None
 
     def add(self, column: Any) -> None:
+        """Take a piece of the column, an Arrow array, into account."""
         import pyarrow as pa
 
         is_date = pa.types.is_temporal(column.type)
@@ -523,9 +345,6 @@ class _Finding:
         return bool(_LIKE_ID.search(self.name)) and many and alone
 
 
-_DATES = "Dates are not used; a year, a month or an age as a number would be."
-
-
 def _like_days(values: np.ndarray) -> bool:
     """Whether all are days written as 20200131."""
     if values.min() < 19000101 or values.max() > 21001231:
@@ -534,7 +353,7 @@ def _like_days(values: np.ndarray) -> bool:
     return bool(((month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)).all())
 
 
-def _usual_comma(findings: Iterable[_Finding], delimiters: Sequence[str]) -> str:
+def usual_comma(findings: Iterable[Finding], delimiters: Sequence[str]) -> str:
     """What commas in numbers mean in most of a table: nothing if it does not say."""
     found = list(findings)
     decimal = sum(finding.decimal > 0 for finding in found)
@@ -546,7 +365,7 @@ def _usual_comma(findings: Iterable[_Finding], delimiters: Sequence[str]) -> str
     return DECIMAL if decimal else ""
 
 
-def _points_mark_thousands(findings: Iterable[_Finding]) -> bool:
+def points_mark_thousands(findings: Iterable[Finding]) -> bool:
     """Whether a table has such points, or decimal commas, and no point that must be decimal."""
     found = list(findings)
     return any(finding.groups or finding.decimal for finding in found) and not any(
