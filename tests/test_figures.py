@@ -42,7 +42,7 @@ def every_figure():
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
     logistic = cc.smooth.curves(cc.smooth.World(problem, 2.0), [40], 2)["full"]
-    lost = logistic.frame("log_loss")
+    lost = logistic["log_loss"].frame
     title = {"title": "A finding"}
     table = cc.tabular.Table.open(["data/sample_diabetes.csv"])
     study = cc.tabular.TableStudy.of(table, cc.tabular.usual_choice(table))
@@ -78,9 +78,9 @@ def every_figure():
         "log-loss": figures.measure_curve(lost, "log-loss", level=(0.4, "best"), **title),
         "beyond": figures.measure_curve(lost, "log-loss", beyond=True, **title),
         "calibration": figures.measure_curve(
-            logistic.frame("calibration"), "off by", log=True, **title
+            logistic["calibration"].frame, "off by", log=True, **title
         ),
-        "reliability": figures.reliability(logistic.reliability_frame(40), **title),
+        "reliability": figures.reliability(logistic["calibration"].reliability_frame(40), **title),
         "relative": figures.relative_errors(paired.relative_to("collab"), "collab", **title),
         "losses": figures.losses_by_law(laws, "law", here="a", **title),
         "loss map": figures.loss_heatmap(spent, "independent", here=(0.3, 4.0), **title),
@@ -150,7 +150,7 @@ def test_plotly_accepts_it(name):
 
 
 def test_the_palette_covers_every_method_and_tells_them_apart():
-    named = set(methods.keys()) | set(OTHERS)
+    named = {*methods.keys(), *cc.smooth.methods.keys(), *OTHERS}
     assert named == set(figures.PALETTE)
     colours = [style.colour for style in figures.PALETTE.values()]
     assert len(set(colours)) == len(colours)

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import collab_core as cc
-from collab_core.smooth import MEASURES, Curve, World, curves, methods, models_of_agent
+from collab_core.methods import Style
+from collab_core.smooth import (
+    MEASURES,
+    MeasureCurve,
+    World,
+    curves,
+    methods,
+    models_of_agent,
+)
 from collab_core.smooth.measures import measure_of
 from collab_core.smooth.methods import Answer, Method
 
@@ -15,6 +23,7 @@ class Ignorant(Method):
     """Everybody is as likely as not."""
 
     key, label = "ignorant", "Ignorant"
+    style = Style("#123456", "dot", "star")
 
     def answer(self, step, target):
         x, _ = step.tests(target)
@@ -30,18 +39,20 @@ def test_a_method_is_registered_in_one_place():
     with methods.registered(Ignorant()):
         assert methods.keys() == (*before, "ignorant")
         found = curves(world, [30], 2, ["full", 1])
-        for curve in found.values():
-            assert curve.mean("ignorant", 30) == pytest.approx(np.log(2))
+        for measured in found.values():
+            assert measured["log_loss"].mean("ignorant", 30) == pytest.approx(np.log(2))
         assert models_of_agent(world, 30, 1).frame["ignorant"].eq(0).all()
     assert methods.keys() == before
 
 
-def test_methods_of_both_registries_are_called_the_same():
-    for key in methods.keys():  # noqa: SIM118 - a module's function
-        if key in cc.methods.METHODS and key != "local":
-            assert methods.get(key).label == cc.methods.METHODS[key].label
-    # It is no least squares.
-    assert methods.get("local").label == "Local"
+def test_methods_of_both_registries_look_and_are_called_the_same():
+    both = set(methods.keys()) & set(cc.methods.keys())
+    assert both == {"collab", "imputation", "local", "naive_collab"}
+    for key in both:
+        assert methods.get(key).style == cc.methods.get(key).style
+        # Its linear name says least squares.
+        expected = "Local" if key == "local" else cc.methods.get(key).label
+        assert methods.get(key).label == expected
 
 
 def test_a_misspelt_key_is_an_error_that_lists_the_known_ones():
@@ -51,15 +62,15 @@ def test_a_misspelt_key_is_an_error_that_lists_the_known_ones():
         curves(world, [30], 1, methods=["colab"])
     with pytest.raises(ValueError, match=known):
         models_of_agent(world, 30, 0, ["colab"])
-    curve = curves(world, [30], 2, methods=["collab"])["full"]
-    for asked in (curve.mean, curve.gap, curve.compare):
-        others = () if asked == curve.mean else ("local",)
+    found = curves(world, [30], 2, methods=["collab"])["full"]
+    with pytest.raises(ValueError, match=r"measure must be one of log_loss, .*; got 'luck'"):
+        found["luck"]
+    curve = found["log_loss"]
+    for asked, others in ((curve.mean, ()), (curve.at, ()), (curve.compare, ("local",))):
         with pytest.raises(ValueError, match=known):
             asked("colab", *others, 30)
-        with pytest.raises(ValueError, match=r"measure must be one of log_loss, .*; got 'luck'"):
-            asked("collab", *others, 30, "luck")
-    with pytest.raises(ValueError, match="measure must be one of"):
-        curve.frame("luck")
+    with pytest.raises(ValueError, match=known):
+        curve.ahead_from("collab", "colab")
     with pytest.raises(ValueError, match="measure must be one of"):
         measure_of("luck")
     # Known, but not in this run.
@@ -67,28 +78,32 @@ def test_a_misspelt_key_is_an_error_that_lists_the_known_ones():
     assert curve.ahead_from("collab", "local") is None
 
 
-def made_up(better: str, worse: str, measure: str) -> Curve:
+def made_up(better: str, worse: str, measure: str) -> MeasureCurve:
     """A curve of ten trials in which one method is better by a measure, at n = 50 but not at 20."""
     rng = np.random.default_rng(0)
     level = 0.5 + 0.1 * rng.standard_normal(10)
     step = 0.1 * measure_of(measure).better
-    values = {
-        (measure, better, 20): level + 0.1 * rng.standard_normal(10),
-        (measure, worse, 20): level + 0.1 * rng.standard_normal(10),
-        (measure, better, 50): level + step + 0.01 * rng.standard_normal(10),
-        (measure, worse, 50): level,
+    errors = {
+        better: {
+            20: level + 0.1 * rng.standard_normal(10),
+            50: level + step + 0.01 * rng.standard_normal(10),
+        },
+        worse: {20: level + 0.1 * rng.standard_normal(10), 50: level},
     }
-    return Curve("full", (20, 50), (better, worse), values, {}, {}, {}, {}, 10, False)
+    return MeasureCurve(
+        "n", (20, 50), (better, worse), errors, {}, 10, False,
+        better=measure_of(measure).better, measure=measure,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_one_sign_of_better_whatever_the_measure(measure):
     """+1 where the first is better, less or more as the measure has it."""
     curve = made_up("collab", "local", measure)
-    assert curve.compare("collab", "local", 50, measure) == 1
-    assert curve.compare("local", "collab", 50, measure) == -1
-    assert curve.compare("collab", "local", 20, measure) == 0
-    assert curve.compare("collab", "collab", 50, measure) == 0
-    assert curve.compare("collab", "full_data", 50, measure) is None
-    assert curve.ahead_from("collab", "local", measure) == 50
-    assert curve.ahead_from("local", "collab", measure) is None
+    assert curve.compare("collab", "local", 50) == 1
+    assert curve.compare("local", "collab", 50) == -1
+    assert curve.compare("collab", "local", 20) == 0
+    assert curve.compare("collab", "collab", 50) == 0
+    assert curve.compare("collab", "full_data", 50) is None
+    assert curve.ahead_from("collab", "local") == 50
+    assert curve.ahead_from("local", "collab") is None

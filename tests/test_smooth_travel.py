@@ -40,10 +40,14 @@ def test_travel_time_on_made_up_people(tmp_path):
         assert len(x) == people.sums.n[people.sums.index(state), 1]
     for own in (False, True):
         study = study_of(people, ("CA", "NY", "IL"), "IL", own)
-        curve = travel_curve(people, study, [100, 600], 6, seed=2)
-        for values in curve.values.values():
-            assert np.isfinite(values).all()
-            assert values.size == 6
+        found = travel_curve(people, study, [100, 600], 6, seed=2)
+        for curve in found.values():
+            assert curve.target.agent == (2 if own else None)
+            for by_n in curve.errors.values():
+                for values in by_n.values():
+                    assert np.isfinite(values).all()
+                    assert values.size == 6
+        curve = found["log_loss"]
         assert curve.compare("collab", "local", 100) == 1
         assert curve.trouble[100].fits == 18
     # The answers' own labels make better guesses than the share of ones.
@@ -56,11 +60,9 @@ def test_one_state_is_not_ahead_of_itself(tmp_path):
     """Rare levels are absent from the sample: the server must not make anything of them."""
     people, _ = made_up(tmp_path, 3000)
     study = study_of(people, ("IL",), "IL", own=True)
-    curve = travel_curve(people, study, [60, 200], 3, ["collab", "local"], seed=1)
+    curve = travel_curve(people, study, [60, 200], 3, ["collab", "local"], seed=1)["log_loss"]
     for n in (60, 200):
-        np.testing.assert_allclose(
-            curve.values["log_loss", "collab", n], curve.values["log_loss", "local", n], rtol=1e-8
-        )
+        np.testing.assert_allclose(curve.at("collab", n), curve.at("local", n), rtol=1e-8)
         assert curve.compare("collab", "local", n) == 0
         assert curve.trouble[n].ridge["collab"] == 0
 
@@ -69,9 +71,7 @@ def test_travel_time_is_the_same_for_one_seed_and_says_what_is_wrong(tmp_path):
     people, path = made_up(tmp_path, 2000)
     study = study_of(people, ("CA", "IL"), "IL")
     one, two = (travel_curve(people, study, [80], 2, ["local", "collab"], seed=4) for _ in "ab")
-    np.testing.assert_array_equal(
-        one.values["log_loss", "collab", 80], two.values["log_loss", "collab", 80]
-    )
+    np.testing.assert_array_equal(*(found["log_loss"].at("collab", 80) for found in (one, two)))
     with pytest.raises(ValueError, match="sample_sizes must be a whole number from 2 to"):
         travel_curve(people, study, [10**6], 1)
     sums_only = People.from_files([path], "too many", most=10)
@@ -103,9 +103,10 @@ def test_the_command_writes_the_table_that_the_page_reads(tmp_path, capsys):
 def test_real_people_are_predicted_better_together():
     people = People.from_files([PERSONS], "real")
     study = study_of(people, ("NY", "PA", "OH", "FL", "IL"), "IL")
-    curve = travel_curve(people, study, [300], 8, ["collab", "local", "naive_collab"], seed=1)
+    found = travel_curve(people, study, [300], 8, ["collab", "local", "naive_collab"], seed=1)
+    curve = found["log_loss"]
     assert curve.compare("collab", "local", 300) == 1
-    assert curve.compare("collab", "local", 300, "calibration") == 1
+    assert found["calibration"].compare("collab", "local", 300) == 1
     assert curve.mean("collab", 300) < np.log(2) < curve.mean("local", 300)
 
 

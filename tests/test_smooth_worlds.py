@@ -3,6 +3,7 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import product
 from threading import Event
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import collab_core as cc
 from collab_core import figures
+from collab_core.core.target import Target
 from collab_core.smooth import (
     Settings,
     World,
@@ -27,7 +29,6 @@ from collab_core.smooth.measures import (
     log_loss,
     measured,
     overconfidence,
-    paired,
     reliability,
 )
 from collab_core.smooth.running import Part, chunk, measured_at
@@ -35,6 +36,7 @@ from collab_core.smooth.simulated import Data, SimulatedStep, planned
 
 SMALL = cc.Scenario(d=6, m=8, rich=2, rich_size=5, size=3, spikes=2, seed=1)
 METHODS = methods.keys()
+FULL = Target()
 
 
 # Measures ----------------------------------------------------------------------------------------
@@ -68,14 +70,6 @@ def test_overconfidence_has_the_right_sign():
     assert abs(overconfidence(reliability(eta, truth))) < 1e-12
 
 
-def test_paired_intervals_see_what_unpaired_ones_would_not():
-    rng = np.random.default_rng(0)
-    shared = rng.standard_normal(30)
-    mean, low, high = paired(shared - 0.1, shared + 0.01 * rng.standard_normal(30))
-    assert low < mean < high < 0
-    assert np.isinf(paired(shared[:1], shared[:1])[1])
-
-
 # Worlds ------------------------------------------------------------------------------------------
 
 
@@ -107,12 +101,12 @@ def found():
 
 def test_collab_is_between_alone_and_the_ceiling(found):
     """Log-loss, paired trials: what a person is told, at small and at large n."""
-    own, full = found[3], found["full"]
+    own, full = found[3]["log_loss"], found["full"]["log_loss"]
     for n in (40, 150, 1500):
         assert own.compare("collab", "local", n) == 1
         assert own.compare("collab", "naive_collab", n) == 1
         assert own.compare("collab", "full_data", n) in (-1, 0)
-        assert own.compare("collab", "local", n, "accuracy") in (0, 1)
+        assert found[3]["accuracy"].compare("collab", "local", n) in (0, 1)
     assert own.ahead_from("collab", "local") == 40
     assert own.ahead_from("local", "collab") is None
     assert full.compare("collab", "full_data", 1500) == -1
@@ -120,40 +114,40 @@ def test_collab_is_between_alone_and_the_ceiling(found):
 
 
 def test_nothing_beats_the_best_possible(found):
-    for curve in found.values():
-        for (measure, _, _), values in curve.values.items():
-            assert values.size == 24
-            if measure == "log_loss":
-                assert (values >= curve.best["log_loss"] - 1e-12).all()
-            if measure == "accuracy":
-                assert (values <= curve.best["accuracy"] + 1e-12).all()
-        assert curve.best["calibration"] < 1e-12
+    for measured_of_target in found.values():
+        loss, right = (measured_of_target[measure] for measure in ("log_loss", "accuracy"))
+        for method in METHODS:
+            for n in loss.sample_sizes:
+                assert loss.at(method, n).size == right.at(method, n).size == 24
+                assert (loss.at(method, n) >= loss.best - 1e-12).all()
+                assert (right.at(method, n) <= right.best + 1e-12).all()
+        assert measured_of_target["calibration"].best < 1e-12
 
 
 def test_everybody_gets_calibrated_with_n_but_the_linear_transform_stays_timid(found):
     """On all features the paper's linear T is biased: that shows in calibration."""
-    full, own = found["full"], found[3]
+    full, own = found["full"]["calibration"], found[3]["calibration"]
     for method in ("local", "full_data", "collab_attenuated"):
-        small, large = (full.mean(method, n, "calibration") for n in (40, 1500))
+        small, large = (full.mean(method, n) for n in (40, 1500))
         assert large < 0.5 * small
-    assert full.mean("full_data", 1500, "calibration") < 0.01
-    assert full.compare("collab_attenuated", "collab", 1500, "calibration") == 1
+    assert full.mean("full_data", 1500) < 0.01
+    assert full.compare("collab_attenuated", "collab", 1500) == 1
     assert overconfidence(full.bins["collab", 1500]) < -0.01
     assert overconfidence(own.bins["local", 40]) > 0.05
-    assert full.compare("collab_attenuated", "collab", 1500) == 1
+    assert found["full"]["log_loss"].compare("collab_attenuated", "collab", 1500) == 1
 
 
 def test_frames_hold_the_numbers(found):
-    curve = found["full"]
-    frame = curve.frame("log_loss").set_index(["method", "n"])
-    values = curve.values["log_loss", "collab", 150]
+    curve = found["full"]["log_loss"]
+    frame = curve.frame.set_index(["method", "n"])
+    values = curve.at("collab", 150)
     row = frame.loc[("collab", 150)]
     assert row["mean"] == pytest.approx(values.mean())
     assert row["low"] < row["mean"] < row["high"]
-    gap = values - curve.values["log_loss", "local", 150]
+    gap = values - curve.at("local", 150)
     assert row["gap"] == pytest.approx(gap.mean())
     assert row["gap_high"] < 0
-    table = curve.table()
+    table = found["full"].table()
     assert set(table["measure"]) == {"log_loss", "accuracy", "calibration"}
     assert len(table) == 3 * len(METHODS) * 3
     lines = curve.reliability_frame(150)
@@ -169,27 +163,30 @@ def test_one_seed_gives_one_result_whatever_the_executor():
     one = curves(*arguments, seed=5, settings=settings)["full"]
     with ThreadPoolExecutor(3) as executor:
         other = curves(*arguments, seed=5, settings=settings, executor=executor)["full"]
-    for key, values in one.values.items():
-        np.testing.assert_array_equal(values, other.values[key])
-    assert one.done == 45
+    for measure, curve in one.items():
+        for method, n in product(("collab", "local"), (30, 60)):
+            np.testing.assert_array_equal(curve.at(method, n), other[measure].at(method, n))
+        assert curve.done == 45
     third = curves(*arguments, seed=6, settings=settings)["full"]
-    assert (third.values["log_loss", "local", 30] != one.values["log_loss", "local", 30]).any()
+    assert (third["log_loss"].at("local", 30) != one["log_loss"].at("local", 30)).any()
 
 
 def test_unequal_sizes_empty_views_and_few_samples_are_survived():
     scenario = cc.Scenario(d=5, m=4, missing="hub", size=0, allocation="narrow", ratio=50, seed=2)
     found = curves(World(scenario.problem(), 3.0, 1.0), [6, 12], 6, ["full", 1], seed=1)
-    for curve in found.values():
-        for values in curve.values.values():
-            assert np.isfinite(values).all()
-    trouble = found["full"].trouble[6]
+    for measured_of_target in found.values():
+        for curve in measured_of_target.values():
+            for method, n in product(METHODS, (6, 12)):
+                assert np.isfinite(curve.at(method, n)).all()
+    trouble = found["full"]["log_loss"].trouble[6]
     assert trouble.fits == 6 * 4
     assert trouble.regularised + trouble.one_class > 0
 
 
 def test_two_ways_to_one_model_are_not_told_apart():
     problem = cc.Problem(np.eye(2), [1.0, -1.0], 1.0, [[0, 1]])
-    curve = curves(World(problem, 1.5), [80], 20, [0], ["local", "collab", "full_data"])[0]
+    curve = curves(World(problem, 1.5), [80], 20, [0], ["local", "collab", "full_data"])
+    curve = curve[0]["log_loss"]
     assert curve.compare("collab", "local", 80) == 0
     assert curve.compare("full_data", "local", 80) == 0
 
@@ -197,7 +194,7 @@ def test_two_ways_to_one_model_are_not_told_apart():
 def test_a_plan_can_be_sent_to_a_worker():
     plan = planned(World(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
     again = pickle.loads(pickle.dumps(plan))
-    one, two = (chunk(which, 0, None)["full"] for which in (plan, again))
+    one, two = (chunk(which, 0, None)[FULL] for which in (plan, again))
     for key, values in one.values.items():
         np.testing.assert_array_equal(values, two.values[key])
 
@@ -206,12 +203,13 @@ def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():
     cancel, seen = Event(), []
 
     def progress(fraction, partial):
-        seen.append((fraction, partial["full"].done))
-        if partial["full"].done:
+        seen.append((fraction, partial["full"]["log_loss"].done))
+        if seen[-1][1]:
             cancel.set()
 
     world = World(SMALL.problem(), 1.0)
-    found = curves(world, [50], 200, ["full"], ["local"], progress=progress, cancel=cancel)["full"]
+    found = curves(world, [50], 200, ["full"], ["local"], progress=progress, cancel=cancel)
+    found = found["full"]["log_loss"]
     assert seen[0] == (0.0, 0)
     assert 0 < found.done < 200
     assert found.partial
@@ -237,12 +235,13 @@ def test_ridge_answers_are_counted_by_method_and_target():
     """Newcomers and everybody's samples together may be separated where no agent is."""
     world = World(SMALL.problem(), 4.0)
     found = curves(world, [16], 10, ["full", 3], seed=1)
+    found = {target: measured_there["log_loss"] for target, measured_there in found.items()}
     for target, curve in found.items():
         trouble = curve.trouble[16]
         assert trouble.fits == 80
         assert set(trouble.ridge) == set(METHODS)
         assert trouble.ridge["collab"] == trouble.ridge["naive_collab"] == 0
-        frame = curve.frame()
+        frame = curve.frame
         assert trouble_of(frame)[16] == trouble, target
     # The newcomer sees all six features, the agent three.
     assert found["full"].trouble[16].ridge["local"] > found[3].trouble[16].ridge["local"] > 0
@@ -259,7 +258,7 @@ def test_what_fails_in_some_trials_has_no_average():
     """The one agent who sees everything has one class in some trials: no model of all there."""
     scenario = cc.Scenario(d=6, m=4, missing="hub", size=2, seed=0)
     curve = curves(World(scenario.problem(), 2.0, -2.0), [8], 60, ["full"], ["collab", "local"])
-    found = curve["full"]
+    found = curve["full"]["log_loss"]
     assert "nobody who takes part sees" in found.notes["collab", 8]
     assert found.mean("collab", 8) is None
     assert found.mean("local", 8) is not None
@@ -280,20 +279,20 @@ def test_stopping_leaves_no_n_with_some_methods_only():
 
     part = Part()
     with cancelled_by(cancel):
-        part.take(measured_at(Late(plan, data, 20, {}), METHODS, ["full"])["full"])
+        part.take(measured_at(Late(plan, data, 20, {}), METHODS, [FULL])[FULL])
         with pytest.raises(CancelledError):
-            measured_at(Late(plan, data, 40, {}), METHODS, ["full"])
+            measured_at(Late(plan, data, 40, {}), METHODS, [FULL])
     assert {n for _, _, n in part.values} == {20}
-    assert not chunk(plan, 0, cancel)["full"].values
+    assert not chunk(plan, 0, cancel)[FULL].values
     assert models_of_agent(world, 20, 0, cancel=cancel) is None
 
 
 def test_a_stopped_run_knows_how_many_trials_each_n_has():
     world = cc.smooth.World(cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0)
-    curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]
+    curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]["accuracy"]
     assert curve.done_at == {40: 3, 80: 3}
-    shorter = {key: v[:2] if key[2] == 80 else v for key, v in curve.values.items()}
-    assert replace(curve, values=shorter).done_at == {40: 3, 80: 2}
+    shorter = {key: {40: found[40], 80: found[80][:2]} for key, found in curve.errors.items()}
+    assert replace(curve, errors=shorter).done_at == {40: 3, 80: 2}
 
 
 def test_wrong_arguments_are_named():
@@ -318,7 +317,7 @@ def test_wrong_arguments_are_named():
 
 
 def test_collab_is_drawn_over_everything_and_full_data_under_it(found):
-    drawn = figures.measure_curve(found[3].frame(), "log-loss", title="t", beyond=True)
+    drawn = figures.measure_curve(found[3]["log_loss"].frame, "log-loss", title="t", beyond=True)
     lines = [trace for trace in drawn.data if trace.mode == "lines+markers"]
     assert [lines[0].name, lines[-1].name] == ["Full data", "COLLAB"]
     assert lines[0].line.width > 3 * lines[-1].line.width
@@ -329,8 +328,8 @@ def test_collab_is_drawn_over_everything_and_full_data_under_it(found):
 
 @pytest.mark.parametrize("beyond", [True, False])
 def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyond):
-    curve = curves(World(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)["full"]
-    frame = curve.frame()
+    found = curves(World(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)
+    frame = found["full"]["log_loss"].frame
     assert (frame["low"] < frame["best"]).any()
     drawn = figures.measure_curve(frame, "log-loss", title="t", beyond=beyond)
     low, high = drawn.layout.yaxis.range

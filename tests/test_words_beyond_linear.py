@@ -4,20 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collab_core.smooth import AgentModels, Curve, Settings, Trouble
+from collab_core.core.target import Target
+from collab_core.smooth import AgentModels, MeasureCurve, Settings, Trouble
+from collab_core.smooth.measures import measure_of
 from collab_core.words import beyond_linear as say
 
 
-def curve_of(means, *, sizes=(50, 200), trials=8, target=1, measure="log_loss", **more):
+def curve_of(means, *, sizes=(50, 200), trials=8, measure="log_loss"):
     """A curve with these means by method, a list of one an n, and hardly any scatter."""
     rng = np.random.default_rng(0)
     values = {
-        (measure, method, n): mean + 1e-4 * rng.standard_normal(trials)
+        method: {
+            n: mean + 1e-4 * rng.standard_normal(trials)
+            for n, mean in zip(sizes, by_n, strict=True)
+        }
         for method, by_n in means.items()
-        for n, mean in zip(sizes, by_n, strict=True)
     }
-    given = {"bins": {}, "trouble": {n: Trouble() for n in sizes}, "notes": {}, "best": {}} | more
-    return Curve(target, sizes, tuple(means), values, trials=trials, partial=False, **given)
+    return MeasureCurve(
+        "n", sizes, tuple(means), values, {}, trials, False, target=Target(1),
+        better=measure_of(measure).better, measure=measure,
+        trouble={n: Trouble() for n in sizes},
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -35,33 +42,33 @@ def test_shares(shares, text):
 
 def test_the_headline_says_from_which_n_on():
     always = curve_of({"collab": [0.4, 0.3], "local": [0.6, 0.5]})
-    assert "better together than alone at every n drawn**" in say.headline(always, 1, "log_loss")
+    assert "better together than alone at every n drawn**" in say.headline(always, 1)
     late = curve_of({"collab": [0.7, 0.3], "local": [0.6, 0.5]})
-    assert "agent 2 predicts better together" in say.headline(late, 1, "log_loss")
-    assert "from n = 200 on" in say.headline(late, 1, "log_loss")
+    assert "agent 2 predicts better together" in say.headline(late, 1)
+    assert "from n = 200 on" in say.headline(late, 1)
     never = curve_of({"collab": [0.7, 0.6], "local": [0.6, 0.5]})
-    assert "COLLAB is behind working alone" in say.headline(never, 1, "log_loss")
+    assert "COLLAB is behind working alone" in say.headline(never, 1)
     same = curve_of({"collab": [0.5, 0.5], "local": [0.5, 0.5]})
-    assert "cannot be told from" in say.headline(same, 1, "log_loss")
+    assert "cannot be told from" in say.headline(same, 1)
     alone = curve_of({"local": [0.5, 0.5]})
-    assert say.headline(alone, 1, "log_loss").endswith("alone and together?**")
+    assert say.headline(alone, 1).endswith("alone and together?**")
     one = curve_of({"collab": [0.4, 0.3], "local": [0.6, 0.5]}, trials=1)
-    assert "One trial decides nothing" in say.headline(one, 1, "log_loss")
+    assert "One trial decides nothing" in say.headline(one, 1)
 
 
 def test_more_accuracy_is_better():
     more = curve_of({"collab": [0.8, 0.9], "local": [0.6, 0.7]}, measure="accuracy")
-    assert "carries over" in say.headline(more, 1, "accuracy")
-    assert say.curve_title(more, "accuracy") == "Agent 2: COLLAB 0.900, alone 0.700"
+    assert "carries over" in say.headline(more, 1)
+    assert say.curve_title(more) == "Agent 2: COLLAB 0.900, alone 0.700"
 
 
 def test_the_share_of_the_way_is_one():
     between = curve_of({"collab": [0.45, 0.4], "local": [0.6, 0.5], "full_data": [0.4, 0.3]})
-    assert "goes 75% of the way" in say.share_of_the_way(between, 1, "log_loss")
+    assert "goes 75% of the way" in say.share_of_the_way(between, 1)
     beyond = curve_of({"collab": [0.35, 0.3], "local": [0.6, 0.5], "full_data": [0.4, 0.35]})
-    assert "the others' features tell too" in say.share_of_the_way(beyond, 1, "log_loss")
+    assert "the others' features tell too" in say.share_of_the_way(beyond, 1)
     behind = curve_of({"collab": [0.7, 0.6], "local": [0.6, 0.5], "full_data": [0.4, 0.3]})
-    assert say.share_of_the_way(behind, 1, "log_loss") == ""
+    assert say.share_of_the_way(behind, 1) == ""
 
 
 def test_the_theorem_is_called_on_only_where_it_holds():

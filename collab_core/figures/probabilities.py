@@ -44,7 +44,7 @@ def measure_curve(
     Parameters
     ----------
     frame : DataFrame
-        As `smooth.Curve.frame`.
+        As `smooth.MeasureCurve.frame`.
     text : str
         What the measure is called.
     beyond : bool
@@ -142,7 +142,7 @@ def reliability(frame: pd.DataFrame, *, title: str, height: int = 460) -> go.Fig
     Parameters
     ----------
     frame : DataFrame
-        As `smooth.Curve.reliability_frame`. Larger markers hold more predictions.
+        As `smooth.MeasureCurve.reliability_frame`. Larger markers hold more predictions.
     """
     traces: list[Trace] = [
         {

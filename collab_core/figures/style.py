@@ -12,13 +12,10 @@ from numpy.typing import ArrayLike
 
 from .. import methods
 from ..methods import Style
+from ..smooth import methods as logistic
 
-#: Covariances that are no method's, and methods of logistic models alone: name and looks.
+#: Covariances that are no method's: name and looks.
 OTHERS: dict[str, tuple[str, Style]] = {
-    "collab_attenuated": (
-        "COLLAB, attenuated T", Style("#EE7733", "longdashdot", "diamond-open")
-    ),
-    "full_data": ("Full-data fit", Style("#708090", "solid", "pentagon")),
     "tilted": ("Tilted weights", Style("#D62728", "dash", "hexagon")),
     "exact": ("Exact bound", Style("#E69F00", "solid", "line-ew")),
     "strong": ("C_strong (paper)", Style("#888888", "dash", "line-ew")),
@@ -26,23 +23,34 @@ OTHERS: dict[str, tuple[str, Style]] = {
 
 
 class Palette(Mapping[str, Style]):
-    """How methods and bounds look, by key: the methods' own styles, and those of the others.
+    """How methods, linear and logistic, and bounds look, by key: their own styles.
 
     Based on the Okabe-Ito and Tol palettes: distinguishable with colour-blind eyes, and with enough
     contrast on white and on the dark theme's background. Dash and marker say the same again.
     """
 
     def __getitem__(self, key: str) -> Style:
-        return OTHERS[key][1] if key in OTHERS else methods.get(key).style
+        if key in OTHERS:
+            return OTHERS[key][1]
+        return (logistic.get(key) if key in _only_logistic() else methods.get(key)).style
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*methods.keys(), *OTHERS))
+        return iter(self._keys())
 
     def __len__(self) -> int:
-        return len(methods.keys()) + len(OTHERS)
+        return len(self._keys())
 
     def __contains__(self, key: object) -> bool:
-        return key in (*methods.keys(), *OTHERS)
+        return key in self._keys()
+
+    def _keys(self) -> tuple[str, ...]:
+        return (*methods.keys(), *_only_logistic(), *OTHERS)
+
+
+def _only_logistic() -> tuple[str, ...]:
+    """Methods of logistic models that are no linear ones too."""
+    linear, known = methods.keys(), logistic.keys()
+    return tuple(key for key in known if key not in linear)
 
 
 PALETTE = Palette()
@@ -53,7 +61,9 @@ DIVERGING = [[0.0, "#2166AC"], [0.5, "#F7F7F7"], [1.0, "#B2182B"]]
 
 def label(key: str) -> str:
     """What a method or bound is called in every figure."""
-    return OTHERS[key][0] if key in OTHERS else methods.get(key).label
+    if key in OTHERS:
+        return OTHERS[key][0]
+    return (logistic.get(key) if key in _only_logistic() else methods.get(key)).label
 
 
 Trace = dict[str, Any]

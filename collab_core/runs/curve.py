@@ -46,6 +46,8 @@ class Curve:
         Whether features are Gaussian, so that exact formulas apply.
     theory_of : callable, optional
         Errors that formulas give a method, one per place of the grid; asked once a method.
+    better : {-1, 1}
+        Whether less is better, as of errors, or more, as of accuracy.
     """
 
     axis: str
@@ -61,6 +63,7 @@ class Curve:
     theory_of: Callable[[str], list[float | None]] | None = field(
         default=None, repr=False, compare=False
     )
+    better: int = -1
 
     @property
     def sample_sizes(self) -> tuple[int, ...]:
@@ -94,7 +97,7 @@ class Curve:
         if np.abs(mine - theirs).max() <= ROUNDING * np.abs(theirs).max():
             return 0
         _, low, high = gap_interval(mine, theirs)
-        return 0 if low <= 0 <= high else -int(np.sign(low))
+        return 0 if low <= 0 <= high else self.better * int(np.sign(low))
 
     def ahead_from(self, method: str, other: str) -> float | None:
         """The place from which on ``method`` is better than ``other`` (`compare`) to the end.

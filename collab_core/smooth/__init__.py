@@ -19,7 +19,7 @@ from . import (
     trouble,
     worlds,
 )
-from .curve import Curve
+from .curve import MeasureCurve, Measured
 from .fits import Fit, fit, with_constant
 from .layout import Layout
 from .losses import LOGISTIC, SQUARED, Loss
@@ -36,10 +36,11 @@ __all__ = [
     "SQUARED",
     "AgentModels",
     "Aggregate",
-    "Curve",
     "Fit",
     "Layout",
     "Loss",
+    "MeasureCurve",
+    "Measured",
     "Settings",
     "Trouble",
     "World",

@@ -1,124 +1,56 @@
-"""Measures of every method against n, over paired trials: a run's result, whole or partial."""
+"""What a run of logistic models found for a target: a curve a measure, whole or partial."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from .._base.checks import Array
-from .._base.intervals import mean_interval
+from .._base.intervals import gap_interval, mean_interval
+from ..runs.curve import Curve
 from . import methods as registry
-from .measures import MEASURES, measure_of, paired
+from .measures import measure_of
 from .trouble import COUNTS, Trouble
 
 NUMBERS = ("mean", "low", "high", "gap", "gap_low", "gap_high", "best")
 
 
 @dataclass(frozen=True)
-class Curve:
-    """Measures of every method against n, over paired trials.
+class MeasureCurve(Curve):
+    """One measure of every method against n, which ``errors`` holds.
 
     Attributes
     ----------
-    target : "full" or int
-        All features, or an agent's.
-    sample_sizes : tuple of int
-    methods : tuple of str
-    values : dict
-        ``values[measure, method, n]``, shape (trials,).
-    bins : dict
-        ``bins[method, n]``, `reliability`'s sums over all trials, shape (3, bins).
+    measure : str
+        One of `MEASURES`.
+    best : float, optional
+        What no model of these features can beat; None where that is not known.
     trouble : dict
         By n, `Trouble`.
-    notes : dict
-        ``notes[method, n]``: why an entry is missing.
-    best : dict
-        By measure, what no model of these features can beat; empty where that is not known.
-    trials : int
-        Asked for.
-    partial : bool
-        Whether the run was stopped before all trials were done.
+    bins : dict
+        ``bins[method, n]``, `reliability`'s sums over all trials, shape (3, bins).
     """
 
-    target: object
-    sample_sizes: tuple[int, ...]
-    methods: tuple[str, ...]
-    values: Mapping[tuple[str, str, int], Array] = field(repr=False)
-    bins: Mapping[tuple[str, int], Array] = field(repr=False)
-    trouble: Mapping[int, Trouble]
-    notes: Mapping[tuple[str, int], str]
-    best: Mapping[str, float]
-    trials: int
-    partial: bool
+    measure: str = "log_loss"
+    best: float | None = None
+    trouble: Mapping[int, Trouble] = field(default_factory=dict)
+    bins: Mapping[tuple[str, int], Array] = field(default_factory=dict, repr=False)
 
-    @property
-    def done(self) -> int:
-        """Trials that are done."""
-        return max((values.size for values in self.values.values()), default=0)
+    def at(self, method: str, place: float) -> Array:
+        """The measure in the trials so far, shape (trials,); a misspelt method is refused."""
+        return super().at(registry.get(method).key, place)
 
     @property
     def done_at(self) -> dict[int, int]:
         """Trials that are done at each n; a run that was stopped can have fewer at larger ones."""
-        return {
-            n: max((v.size for (_, _, size), v in self.values.items() if size == n), default=0)
-            for n in self.sample_sizes
-        }
+        return {n: max(self.at(key, n).size for key in self.methods) for n in self.sample_sizes}
 
-    def mean(self, method: str, n: int, measure: str = "log_loss") -> float | None:
-        """Mean over the trials so far, or None where there is none."""
-        found = self._values(method, n, measure)
-        return None if found is None or not found.size else float(found.mean())
-
-    def _values(self, method: str, n: int, measure: str) -> Array | None:
-        """Of the trials so far, (trials,); a key that does not exist is refused."""
-        return self.values.get((measure_of(measure).key, registry.get(method).key, n))
-
-    def gap(
-        self, method: str, other: str, n: int, measure: str = "log_loss"
-    ) -> tuple[float, float, float] | None:
-        """Mean of ``method - other`` at n with its 95% interval, the trials being paired."""
-        mine, theirs = (self._values(key, n, measure) for key in (method, other))
-        if mine is None or theirs is None or mine.shape != theirs.shape or not mine.size:
-            return None
-        return paired(mine, theirs)
-
-    def compare(
-        self, method: str, other: str, n: int, measure: str = "log_loss"
-    ) -> int | None:  # fmt: skip
-        """Whether ``method`` is better (1) or worse (-1) than ``other`` at n, or neither (0).
-
-        By the 95% interval of the paired difference, which holds 0 where neither is. Better is
-        less or more, as the measure has it. None where either is missing.
-        """
-        found = self.gap(method, other, n, measure)
-        if found is None:
-            return None
-        mine, theirs = (self.values[measure, key, n] for key in (method, other))
-        # Two ways to the same model differ by rounding.
-        if np.abs(mine - theirs).max() <= 1e-9 * max(float(np.abs(theirs).max()), 1e-3):
-            return 0
-        _, low, high = found
-        return 0 if low <= 0 <= high else measure_of(measure).better * int(np.sign(low))
-
-    def ahead_from(self, method: str, other: str, measure: str = "log_loss") -> int | None:
-        """The n from which on ``method`` is better than ``other`` at every n of the grid.
-
-        None where it is not better at the last n.
-        """
-        found = None
-        for n in reversed(self.sample_sizes):
-            sign = self.compare(method, other, n, measure)
-            if sign is None:
-                continue
-            if sign <= 0:
-                break
-            found = n
-        return found
-
-    def frame(self, measure: str = "log_loss") -> pd.DataFrame:
+    @cached_property
+    def frame(self) -> pd.DataFrame:
         """A row per n and method.
 
         Columns ``n``, ``method``, ``mean``, ``low`` and ``high`` (95% interval of the mean over
@@ -127,29 +59,21 @@ class Curve:
         ``fits`` of all agents with ``fits_ridge``, ``fits_one_class`` and ``fits_stuck`` of them,
         and ``ridge`` and ``stuck`` of the method's own ``trials`` answers.
         """
-        rows = [self._row(key, n, measure) for key in self.methods for n in self.sample_sizes]
+        rows = [self._numbers(key, n) for key in self.methods for n in self.sample_sizes]
         return pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, "Float64"))
 
-    def _row(self, method: str, n: int, measure: str) -> dict[str, object]:
+    def _numbers(self, method: str, n: int) -> dict[str, object]:
         row: dict[str, object] = {"n": n, "method": method}
         row |= dict.fromkeys(NUMBERS, pd.NA)
-        found = self._values(method, n, measure)
-        trials = 0 if found is None else found.size
-        if found is not None and trials:
-            row["mean"], row["low"], row["high"] = mean_interval(found)
-        gap = self.gap(method, "local", n, measure)
-        if gap is not None and trials > 1:
-            row["gap"], row["gap_low"], row["gap_high"] = gap
-        row["best"] = self.best.get(measure, pd.NA)
-        row["trials"] = trials
+        mine, alone = self.at(method, n), self.at("local", n)
+        if mine.size:
+            row["mean"], row["low"], row["high"] = mean_interval(mine)
+        if mine.size > 1 and mine.shape == alone.shape:
+            row["gap"], row["gap_low"], row["gap_high"] = gap_interval(mine, alone)
+        row["best"] = pd.NA if self.best is None else self.best
+        row["trials"] = int(mine.size)
         row["note"] = self.notes.get((method, n), "")
         return row | self.trouble.get(n, Trouble()).counts(method)
-
-    def table(self) -> pd.DataFrame:
-        """All measures' frames in one, with a first column ``measure``."""
-        return pd.concat(
-            [self.frame(key).assign(measure=key) for key in MEASURES], ignore_index=True
-        )[["measure", "n", "method", *NUMBERS, "trials", "note", *COUNTS]]
 
     def reliability_frame(self, n: int) -> pd.DataFrame:
         """Reliability at n, a row per method and bin that has test samples.
@@ -173,3 +97,16 @@ class Curve:
                     }
                 )
         return pd.DataFrame(rows, columns=["method", "bin", "predicted", "observed", "share"])
+
+
+class Measured(dict[str, MeasureCurve]):
+    """What a run found for one target, by measure: ``found["accuracy"]`` is a curve."""
+
+    def __missing__(self, measure: str) -> MeasureCurve:
+        raise ValueError(f"{measure_of(measure).label} was not measured")
+
+    def table(self) -> pd.DataFrame:
+        """All measures' frames in one, with a first column ``measure``."""
+        return pd.concat(
+            [curve.frame.assign(measure=key) for key, curve in self.items()], ignore_index=True
+        )[["measure", "n", "method", *NUMBERS, "trials", "note", *COUNTS]]

@@ -1,4 +1,4 @@
-"""How good probabilities are: log-loss, accuracy and calibration, with paired comparisons.
+"""How good probabilities are: log-loss, accuracy and calibration.
 
 Everything is computed from linear predictors, so that no probability of exactly 0 or 1 is ever
 taken the logarithm of. Labels may be true probabilities where those are known: the average is then
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
-from scipy.stats import t as student
 
 from .._base.checks import Array, choice
 from .losses import LOGISTIC
@@ -114,16 +113,3 @@ def measured(eta: Array, label: Array) -> tuple[dict[str, Array], Array]:
         "calibration": calibration_error(sums),
     }
     return found, sums
-
-
-def paired(mine: Array, theirs: Array) -> tuple[float, float, float]:
-    """Mean of ``mine - theirs`` over paired trials with its 95% interval by Student's t.
-
-    With one trial the interval is all numbers.
-    """
-    gap = mine - theirs
-    mean = float(gap.mean())
-    if gap.size < 2:
-        return mean, -np.inf, np.inf
-    half = float(student.ppf(0.975, gap.size - 1) * gap.std(ddof=1) / np.sqrt(gap.size))
-    return mean, mean - half, mean + half

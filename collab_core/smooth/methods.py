@@ -21,7 +21,7 @@ from .fits import Fit
 from .models import Aggregate, collab, imputation, naive
 
 if TYPE_CHECKING:
-    from ..core.target import TargetKey as Target
+    from ..core.target import Target
     from .step import Step
 
 
@@ -57,6 +57,7 @@ class Method(ABC):
         In code, frames and URLs.
     label : str
         For people.
+    style : Style
     in_one_place : bool
         Whether it needs everybody's samples in one place, so that nothing comes back to an agent.
     is_aggregate : bool
@@ -65,6 +66,7 @@ class Method(ABC):
 
     key: ClassVar[str]
     label: ClassVar[str]
+    style: ClassVar[linear.Style]
     in_one_place: ClassVar[bool] = False
     is_aggregate: ClassVar[bool] = False
 
@@ -91,7 +93,8 @@ class Aggregated(Method):
 class Collab(Aggregated):
     """The paper's last proposal: least disagreement with every agent, over its training loss."""
 
-    key, label = "collab", linear.get("collab").label
+    key = "collab"
+    label, style = linear.get(key).label, linear.get(key).style
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of the agents' own fits alone."""
@@ -105,6 +108,7 @@ class Attenuated(Aggregated):
     """COLLAB with ``T_i theta`` shrunk for what agent i does not see (beyond the paper)."""
 
     key, label = "collab_attenuated", "Attenuated T"
+    style = linear.Style("#EE7733", "longdashdot", "diamond-open")
 
     def aggregate(self, step: Step) -> Aggregate:
         """From COLLAB's answer, because the attenuated objective is not convex."""
@@ -120,7 +124,8 @@ class Attenuated(Aggregated):
 class Imputation(Aggregated):
     """Everybody's features imputed, all data pooled, one fit."""
 
-    key, label, in_one_place = "imputation", linear.get("imputation").label, True
+    key, in_one_place = "imputation", True
+    label, style = linear.get(key).label, linear.get(key).style
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of everybody's samples."""
@@ -133,6 +138,7 @@ class Local(Method):
 
     # The linear registry's name says least squares.
     key, label = "local", "Local"
+    style = linear.get(key).style
 
     def answer(self, step: Step, target: Target) -> Answer:
         """The fit itself."""
@@ -142,7 +148,8 @@ class Local(Method):
 class NaiveCollab(Aggregated):
     """The local models averaged as they are."""
 
-    key, label = "naive_collab", linear.get("naive_collab").label
+    key = "naive_collab"
+    label, style = linear.get(key).label, linear.get(key).style
 
     def aggregate(self, step: Step) -> Aggregate:
         """Of the agents' own fits alone."""
@@ -153,6 +160,7 @@ class FullData(Method):
     """Everybody's samples of the target's features, as if nobody missed any of them."""
 
     key, label, in_one_place = "full_data", "Full data", True
+    style = linear.Style("#708090", "solid", "pentagon")
 
     def answer(self, step: Step, target: Target) -> Answer:
         """The fit itself."""

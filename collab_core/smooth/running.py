@@ -12,15 +12,15 @@ import numpy as np
 from .._base.blas import single_threaded_blas
 from .._base.checks import Array, whole
 from ..core.estimate import NotEstimableError
-from ..core.target import TargetKey as Target
+from ..core.target import Target
 from ..runs.chunks import HasSubmit, run_chunks
 from .cancelling import CancelledError, cancelled_by, check_cancelled
-from .curve import Curve
-from .measures import measured
+from .curve import MeasureCurve, Measured
+from .measures import MEASURES, measure_of, measured
 from .step import Step
 from .trouble import Trouble
 
-Progress = Callable[[float, dict[Target, Curve]], None]
+Progress = Callable[[float, dict[Target, Measured]], None]
 
 
 class Plan(Protocol):
@@ -57,7 +57,7 @@ class Part:
     values: dict[tuple[str, str, int], Array] = field(default_factory=dict)
     bins: dict[tuple[str, int], Array] = field(default_factory=dict)
     trouble: dict[int, Trouble] = field(default_factory=dict)
-    notes: dict[tuple[str, int], str] = field(default_factory=dict)
+    notes: dict[tuple[str, float], str] = field(default_factory=dict)
     finished: bool = False
 
     def add(self, method: str, n: int, eta: Array, label: Array) -> None:
@@ -81,21 +81,19 @@ def run(
     progress: Progress | None,
     executor: HasSubmit | None,
     cancel: Event | None,
-) -> dict[Target, Curve]:
+) -> dict[Target, Measured]:
     """Run all chunks; report the fraction done and the curves so far."""
     done: dict[int, dict[Target, Part]] = {}
 
-    def result() -> dict[Target, Curve]:
+    def result() -> dict[Target, Measured]:
         ended = sum(all(part.finished for part in parts.values()) for parts in done.values())
         return {
             target: gathered(
+                plan,
+                target,
                 {index: parts[target] for index, parts in done.items()},
-                target=target,
-                sample_sizes=plan.sample_sizes,
-                methods=plan.methods,
-                best=best[target],
-                trials=plan.trials,
-                partial=ended < plan.chunks,
+                best[target],
+                ended < plan.chunks,
             )
             for target in plan.targets
         }
@@ -157,15 +155,8 @@ def checked_sizes(given: Sequence[int], low: int, high: int) -> tuple[int, ...]:
 
 
 def gathered(
-    parts: Mapping[int, Part],
-    *,
-    target: object,
-    sample_sizes: tuple[int, ...],
-    methods: tuple[str, ...],
-    best: Mapping[str, float],
-    trials: int,
-    partial: bool,
-) -> Curve:
+    plan: Plan, target: Target, parts: Mapping[int, Part], best: Mapping[str, float], partial: bool
+) -> Measured:
     """Put chunks together, in their order whatever order they finished in.
 
     What could not be had in some trials is left out of all: an average over the rest would be one
@@ -174,7 +165,7 @@ def gathered(
     values: dict[tuple[str, str, int], list[Array]] = {}
     bins: dict[tuple[str, int], Array] = {}
     trouble: dict[int, Trouble] = {}
-    notes: dict[tuple[str, int], str] = {}
+    notes: dict[tuple[str, float], str] = {}
     for index in sorted(parts):
         part = parts[index]
         for key, found in part.values.items():
@@ -184,17 +175,28 @@ def gathered(
         for n, said in part.trouble.items():
             trouble[n] = trouble.get(n, Trouble()) + said
         notes |= part.notes
-    values = {key: found for key, found in values.items() if key[1:] not in notes}
-    bins = {key: sums for key, sums in bins.items() if key not in notes}
-    return Curve(
-        target=target,
-        sample_sizes=sample_sizes,
-        methods=methods,
-        values={key: np.concatenate(found) for key, found in values.items()},
-        bins=bins,
-        trouble=trouble,
-        notes=notes,
-        best=best,
-        trials=trials,
-        partial=partial,
+    errors: dict[str, dict[str, dict[float, Array]]] = {}
+    for (measure, method, n), chunks in values.items():
+        if (method, n) not in notes:
+            errors.setdefault(measure, {}).setdefault(method, {})[n] = np.concatenate(chunks)
+    kept = {where: sums for where, sums in bins.items() if where not in notes}
+    return Measured(
+        {
+            measure: MeasureCurve(
+                axis="n",
+                grid=plan.sample_sizes,
+                methods=plan.methods,
+                errors=errors.get(measure, {}),
+                notes=notes,
+                trials=plan.trials,
+                partial=partial,
+                target=target,
+                better=measure_of(measure).better,
+                measure=measure,
+                best=best.get(measure),
+                trouble=trouble,
+                bins=kept,
+            )
+            for measure in MEASURES
+        }
     )

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 
 from .._base.blas import single_threaded_blas
-from .._base.checks import Array, Indices, whole
+from .._base.checks import Array, whole
 from ..core.problem import Problem
-from ..core.target import TargetKey as Target
+from ..core.target import Target, TargetKey, TargetLike
 from ..runs.chunks import HasSubmit
 from .cancelling import CancelledError, cancelled_by, check_cancelled
-from .curve import Curve
+from .curve import Measured
 from .fits import Fit, with_constant
 from .losses import LOGISTIC
 from .measures import measured
 from .methods import chosen
 from .models import Aggregate, pooled
-from .running import Progress, checked_sizes, run
+from .running import checked_sizes, run
 from .step import Step
 from .trouble import Trouble
 from .worlds import Settings, World
@@ -78,15 +78,15 @@ def curves(
     world: World,
     sample_sizes: Sequence[int],
     trials: int,
-    targets: Sequence[Target] = ("full",),
+    targets: Sequence[TargetLike] = ("full",),
     methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
     settings: Settings | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[float, dict[TargetKey, Measured]], None] | None = None,
     executor: HasSubmit | None = None,
     cancel: Event | None = None,
-) -> dict[Target, Curve]:
+) -> dict[TargetKey, Measured]:
     """Measures of every method against n, by simulation: several targets on the same draws.
 
     Test samples are fresh, and shared by all trials. In the place of their labels are the true
@@ -120,14 +120,22 @@ def curves(
     for target in plan.targets:
         found, _ = measured(world.best_predictor(plan.test, target), plan.labels[target])
         best[target] = {key: float(value) for key, value in found.items()}
-    return run(plan, best, progress, executor, cancel)
+
+    def keyed(found: dict[Target, Measured]) -> dict[TargetKey, Measured]:
+        return {target.key: measured for target, measured in found.items()}
+
+    def report(fraction: float, found: dict[Target, Measured]) -> None:
+        if progress is not None:
+            progress(fraction, keyed(found))
+
+    return keyed(run(plan, best, report, executor, cancel))
 
 
 def planned(
     world: World,
     sample_sizes: Sequence[int],
     trials: int,
-    targets: Sequence[Target],
+    targets: Sequence[TargetLike],
     methods: Sequence[str] | None,
     seed: int,
     settings: Settings | None,
@@ -137,9 +145,7 @@ def planned(
     problem = world.problem
     if not targets:
         raise ValueError("targets must name at least one target, got none")
-    for target in targets:
-        if target != "full":
-            whole("target", target, low=0, high=problem.agents - 1)  # type: ignore[arg-type]
+    whose = tuple(dict.fromkeys(Target.of(target, problem.agents) for target in targets))
     numbers = int(problem.sample_sizes(sizes[-1]).sum()) * problem.dimension
     rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0), spawn_key=(0,)))
     test = rng.standard_normal((TEST_SAMPLES, problem.dimension)) @ world.root
@@ -147,19 +153,14 @@ def planned(
         world,
         sizes,
         whole("trials", trials, low=1),
-        tuple(targets),
+        whose,
         chosen(methods),
         seed,
         settings or Settings(),
         int(np.clip(CHUNK_NUMBERS // max(numbers, 1), 1, 20)),
         test,
-        {target: LOGISTIC.predict(world.best_predictor(test, target)) for target in targets},
+        {target: LOGISTIC.predict(world.best_predictor(test, target)) for target in whose},
     )
-
-
-def columns(problem: Problem, target: Target) -> Indices:
-    """Features of a target."""
-    return np.arange(problem.dimension) if target == "full" else problem.views[int(target)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +231,7 @@ class SimulatedStep(Step):
 
     def alone(self, target: Target) -> Fit:
         """An agent's own fit; for all features a newcomer's, who has n samples."""
-        return self._newcomer if target == "full" else self.fits[int(target)]
+        return self._newcomer if target.agent is None else self.fits[target.agent]
 
     @cached_property
     def _newcomer(self) -> Fit:
@@ -239,7 +240,7 @@ class SimulatedStep(Step):
 
     def everybody(self, target: Target) -> Fit:
         """Everybody's samples of the target's features, with one intercept."""
-        seen = columns(self.plan.world.problem, target)
+        seen = target.view(self.plan.world.problem)
         key = ("full_data", target)
         found = pooled(
             [with_constant(x[..., seen]) for x in self.samples],
@@ -251,11 +252,11 @@ class SimulatedStep(Step):
 
     def returned(self, found: Aggregate, target: Target) -> Array:
         """The model of all features, or an agent's."""
-        return found.full() if target == "full" else found.local(int(target))
+        return found.full() if target.agent is None else found.local(target.agent)
 
     def tests(self, target: Target) -> tuple[Array, Array]:
         """Test samples as the target sees them, with true probabilities for labels."""
-        seen = columns(self.plan.world.problem, target)
+        seen = target.view(self.plan.world.problem)
         return self.plan.test[:, seen], self.plan.labels[target]
 
 
@@ -318,7 +319,7 @@ def models_of_agent(
             for done, method in enumerate(plan.methods):
                 if progress is not None:
                     progress(done / len(plan.methods), None)
-                found[method] = step.model(method, agent)[0]
+                found[method] = step.model(method, plan.targets[0])[0]
         except CancelledError:
             return None
     frame = pd.DataFrame(
@@ -329,4 +330,4 @@ def models_of_agent(
             **found,
         }
     )
-    return AgentModels(frame, step.trouble(agent))
+    return AgentModels(frame, step.trouble(plan.targets[0]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base.checks import Array
-from ..core.target import TargetKey as Target
+from ..core.target import Target
 from . import methods
 from .fits import Fit, fit
 from .layout import Layout

@@ -21,9 +21,9 @@ import pandas as pd
 from .._base.checks import Array, Indices, choice, whole
 from ..census.people import People
 from ..census.study import Study
-from ..core.target import TargetKey as Target
+from ..core.target import Target
 from ..runs.chunks import HasSubmit
-from .curve import Curve
+from .curve import Measured
 from .fits import Fit, with_constant
 from .layout import Layout
 from .measures import measure_of
@@ -53,8 +53,8 @@ class TravelPlan:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The state whose people are predicted."""
-        return (self.study.choice.target,)
+        """A model of all questions, or of the state's own whose people are predicted."""
+        return (Target(self.study.target) if self.study.choice.own else Target(),)
 
     @property
     def chunks(self) -> int:
@@ -96,10 +96,10 @@ def travel_curve(
     methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
-    progress: Callable[[float, Curve], None] | None = None,
+    progress: Callable[[float, Measured], None] | None = None,
     executor: HasSubmit | None = None,
     cancel: Event | None = None,
-) -> Curve:
+) -> Measured:
     """Measures on the target's test people when every state has n of its own people.
 
     Parameters
@@ -118,9 +118,9 @@ def travel_curve(
     plan = _planned(people, study, sample_sizes, trials, methods, seed)
     (target,) = plan.targets
 
-    def report(fraction: float, curves: dict[Target, Curve]) -> None:
+    def report(fraction: float, found: dict[Target, Measured]) -> None:
         if progress is not None:
-            progress(fraction, curves[target])
+            progress(fraction, found[target])
 
     return run(plan, {target: {}}, report, executor, cancel)[target]
 
@@ -140,7 +140,7 @@ def stored_travel(path: str | Path, measure: str = "log_loss", model: str = "all
     Returns
     -------
     DataFrame
-        As `Curve.frame`, with columns ``measure`` and ``model``.
+        As `MeasureCurve.frame`, with columns ``measure`` and ``model``.
     """
     table = pd.read_csv(path)
     mine = table["measure"] == measure_of(measure).key

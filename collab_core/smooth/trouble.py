@@ -64,7 +64,7 @@ def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 
 def trouble_of(frame: pd.DataFrame) -> dict[int, Trouble]:
-    """`Curve.trouble` again, of a frame of one measure."""
+    """`MeasureCurve.trouble` again, of a frame of one measure."""
     found = {}
     for n in sorted({int(n) for n in frame["n"]}):
         rows = frame[frame["n"] == n]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._base.checks import Array, choice, finite_array, whole
 from ..core.problem import Problem
-from ..core.target import TargetKey as Target
+from ..core.target import Target, TargetLike
 from ..world.laws import square_root
 from .layout import Layout
 from .losses import LOGISTIC
@@ -60,15 +60,15 @@ class World:
         """True log-odds of samples with all features, shape (..., N, d) -> (..., N)."""
         return self.intercept + x @ self.theta
 
-    def best_predictor(self, x: Array, target: Target) -> Array:
+    def best_predictor(self, x: Array, target: TargetLike) -> Array:
         """Log-odds of the label given what the target sees of samples, (N, d) -> (N,).
 
         For an agent the unseen features are averaged over, given the seen ones: exact for Gaussian
         features, up to Gauss-Hermite quadrature. No model of these features can do better.
         """
-        if target == "full":
+        i = Target.of(target, self.problem.agents).agent
+        if i is None:
             return self.predictor(x)
-        i = int(target)
         view = self.problem.views[i]
         transform = self.problem.transform(i)
         mean = self.intercept + x[..., view] @ (transform @ self.theta)

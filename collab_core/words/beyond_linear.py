@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ..census import STATE_NAMES
+from ..core.target import Target
 from ..smooth import methods
-from ..smooth.curve import Curve
+from ..smooth.curve import MeasureCurve
 from ..smooth.measures import measure_of, overconfidence
 from ..smooth.simulated import AgentModels
 from ..smooth.trouble import Trouble
@@ -80,9 +81,14 @@ are by paired draws.
 """
 
 
-def whose(target: object) -> str:
+def whose(target: Target) -> str:
     """A target at the beginning of a title."""
-    return f"Agent {target + 1}" if isinstance(target, int) else "All features"
+    return "All features" if target.agent is None else f"Agent {target.agent + 1}"
+
+
+def name_of(curve: MeasureCurve) -> str:
+    """What a curve's measure is called."""
+    return measure_of(curve.measure).label
 
 
 # What went wrong ---------------------------------------------------------------------------------
@@ -158,7 +164,7 @@ def answers(
     return " ".join(sentence[0].upper() + sentence[1:] for sentence in text)
 
 
-def missing(curve: Curve) -> str:
+def missing(curve: MeasureCurve) -> str:
     """Why entries are missing."""
     found = sorted({note for note in curve.notes.values() if note})
     return " ".join(f"Some entries are missing: {note}." for note in found[:2])
@@ -172,46 +178,45 @@ def together(*sentences: str) -> str:
 # Against n ---------------------------------------------------------------------------------------
 
 
-def against_local(curve: Curve, n: int, measure: str, form: str) -> str:
+def against_local(curve: MeasureCurve, n: int, form: str) -> str:
     """The finding in a title: COLLAB's number beside that of working alone, where both are."""
-    found = [curve.mean(key, n, measure) for key in ("collab", "local")]
+    found = [curve.mean(key, n) for key in ("collab", "local")]
     if None in found:
-        return f"{measure_of(measure).label} of each method"
+        return f"{name_of(curve)} of each method"
     return form.format(*(f"{value:.3f}" for value in found))
 
 
-def curve_title(curve: Curve, measure: str) -> str:
+def curve_title(curve: MeasureCurve) -> str:
     """The finding at the last n."""
-    last = curve.sample_sizes[-1]
-    found = against_local(curve, last, measure, "COLLAB {}, alone {}")
+    found = against_local(curve, curve.sample_sizes[-1], "COLLAB {}, alone {}")
     return f"{whose(curve.target)}: {found}"
 
 
-def headline(own: Curve, agent: int, measure: str) -> str:
+def headline(own: MeasureCurve, agent: int) -> str:
     """From which n together is better than alone, by the measure that is drawn."""
     first, n = own.sample_sizes[0], own.sample_sizes[-1]
 
     def numbers(at: int) -> str:
-        mine, alone = (own.mean(key, at, measure) for key in ("collab", "local"))
+        mine, alone = (own.mean(key, at) for key in ("collab", "local"))
         return f"{mine:.4f} against {alone:.4f} at n = {at:,}"
 
-    if own.mean("collab", n, measure) is None or own.mean("local", n, measure) is None:
+    if own.mean("collab", n) is None or own.mean("local", n) is None:
         return f"**How well does agent {agent + 1} predict, alone and together?**"
-    name = measure_of(measure).label
+    name = name_of(own)
     if own.done == 1:
         return (
             f"**One trial decides nothing**: together and alone, agent {agent + 1}'s "
             f"{name} is {numbers(n)}."
         )
-    ahead = own.ahead_from("collab", "local", measure)
+    ahead = own.ahead_from("collab", "local")
     if ahead is None:
-        behind = own.compare("collab", "local", n, measure) == -1
+        behind = own.compare("collab", "local", n) == -1
         return (
             f"**At the largest n COLLAB {'is behind' if behind else 'cannot be told from'} working "
             f"alone for agent {agent + 1}**: {name} {numbers(n)}."
         )
     since = "at every n drawn" if ahead == first else f"from n = {ahead:,} on"
-    small = f"{numbers(first)}, " if own.mean("collab", first, measure) and n != first else ""
+    small = f"{numbers(first)}, " if own.mean("collab", first) and n != first else ""
     return (
         f"**The paper's proposal carries over: agent {agent + 1} predicts better together than "
         f"alone {since}** ({name} {small}{numbers(n)}; paired 95% intervals)."
@@ -219,11 +224,11 @@ def headline(own: Curve, agent: int, measure: str) -> str:
 
 
 def findings(
-    full: Curve, own: Curve, agent: int, measure: str, settings: Settings, *, log: bool
+    full: MeasureCurve, own: MeasureCurve, agent: int, settings: Settings, *, log: bool
 ) -> str:
     """What the curves say, in sentences about the measure that is drawn."""
     n = own.sample_sizes[-1]
-    said = comparisons(full, own, agent, measure, settings) if own.done > 1 else []
+    said = comparisons(full, own, agent, settings) if own.done > 1 else []
     if full.mean("local", n) is not None:
         said.append("On the left, Local is a newcomer who sees all features and has n samples.")
     # The agent's own fit is among those of all agents, and what it gets of an aggregate is said.
@@ -234,12 +239,12 @@ def findings(
         answers(full.trouble, full.done_at, where="on the left, ", local="Local (the newcomer)"),
         answers(own.trouble, own.done_at, where="on the right, ", skip=said_already),
         missing(own),
-        bands(own, log=log and measure != "accuracy"),
+        bands(own, log=log and own.measure != "accuracy"),
     ]
     return "\n".join(f"- {sentence}" for sentence in said if sentence)
 
 
-def bands(curve: Curve, *, log: bool) -> str:
+def bands(curve: MeasureCurve, *, log: bool) -> str:
     """How many trials there are, and what the bands are."""
     if curve.done == 1:
         return "1 trial, so there are no bands and nothing is decided."
@@ -247,11 +252,11 @@ def bands(curve: Curve, *, log: bool) -> str:
     return f"{counted_trials(curve.done_at.values())}; bands are 95% intervals of the mean{end}"
 
 
-def comparisons(full: Curve, own: Curve, agent: int, measure: str, settings: Settings) -> list[str]:
+def comparisons(full: MeasureCurve, own: MeasureCurve, agent: int, settings: Settings) -> list[str]:
     """What paired trials tell of methods against each other."""
-    n, name = own.sample_sizes[-1], measure_of(measure).label
-    said = [share_of_the_way(own, agent, measure), attenuation(full, measure)]
-    sign = full.compare("collab", "imputation", n, measure)
+    n, name = own.sample_sizes[-1], name_of(own)
+    said = [share_of_the_way(own, agent), attenuation(full)]
+    sign = full.compare("collab", "imputation", n)
     if sign is not None:
         said.append(
             f"Against imputation, which needs all data in one place, COLLAB is "
@@ -263,10 +268,10 @@ def comparisons(full: Curve, own: Curve, agent: int, measure: str, settings: Set
                 else "."
             )
         )  # fmt: skip
-    if full.compare("naive_collab", "collab", n, measure) == -1:
+    if full.compare("naive_collab", "collab", n) == -1:
         said.append(
-            f"The naive average stays at {full.mean('naive_collab', n, measure):.4f} on all "
-            f"features ({name}; COLLAB {full.mean('collab', n, measure):.4f}): what agents make up "
+            f"The naive average stays at {full.mean('naive_collab', n):.4f} on all "
+            f"features ({name}; COLLAB {full.mean('collab', n):.4f}): what agents make up "
             "for is counted as theirs."
         )
     return [sentence for sentence in said if sentence]
@@ -282,42 +287,41 @@ def are_twins(trouble: Trouble, settings: Settings) -> bool:
     )
 
 
-def share_of_the_way(own: Curve, agent: int, measure: str) -> str:
+def share_of_the_way(own: MeasureCurve, agent: int) -> str:
     """How far together is on the way from alone to everybody's samples of an agent's features."""
     n = own.sample_sizes[0]
-    if own.compare("collab", "local", n, measure) != 1:
+    if own.compare("collab", "local", n) != 1:
         return ""
-    if own.compare("collab", "full_data", n, measure) == 1:
+    if own.compare("collab", "full_data", n) == 1:
         return (
             f"At n = {n:,} agent {agent + 1} does better together than with everybody's samples of "
             "its own features in one place (Full data): the others' features tell too."
         )
-    if own.compare("full_data", "local", n, measure) != 1:
+    if own.compare("full_data", "local", n) != 1:
         return ""
-    local, mine, most = (own.mean(key, n, measure) for key in ("local", "collab", "full_data"))
+    local, mine, most = (own.mean(key, n) for key in ("local", "collab", "full_data"))
     if local is None or mine is None or most is None:
         return ""
     share = (local - mine) / (local - most)
     return (
         f"At n = {n:,} working together goes {min(share, 1):.0%} of the way, by "
-        f"{measure_of(measure).label}, from agent {agent + 1} alone to everybody's samples of its "
+        f"{name_of(own)}, from agent {agent + 1} alone to everybody's samples of its "
         "features in one place (Full data)."
     )
 
 
-def attenuation(full: Curve, measure: str) -> str:
+def attenuation(full: MeasureCurve) -> str:
     """What the linear T costs on all features, where that can be told."""
     n = full.sample_sizes[-1]
-    sign = full.compare("collab_attenuated", "collab", n, measure)
-    linear, bent = (full.mean(key, n, measure) for key in ("collab", "collab_attenuated"))
+    sign = full.compare("collab_attenuated", "collab", n)
+    linear, bent = (full.mean(key, n) for key in ("collab", "collab_attenuated"))
     if sign is None or linear is None or bent is None:
         return ""
-    label, best = measure_of(measure).label, full.best[measure]
     away = "a calibration error of {} and {}"
-    if measure != "calibration":
-        linear, bent = abs(linear - best), abs(bent - best)
-        beyond = "beyond" if measure_of(measure).better < 0 else "short of"
-        away = f"{label} {{}} and {{}} {beyond} the best possible"
+    if full.measure != "calibration" and full.best is not None:
+        linear, bent = abs(linear - full.best), abs(bent - full.best)
+        beyond = "beyond" if full.better < 0 else "short of"
+        away = f"{name_of(full)} {{}} and {{}} {beyond} the best possible"
     numbers = away.format(f"{linear:.4f}", f"{bent:.4f}")
     if sign == 0:
         return f"On all features the attenuated T makes no difference that shows ({numbers})."
@@ -331,11 +335,11 @@ def attenuation(full: Curve, measure: str) -> str:
 # Calibration -------------------------------------------------------------------------------------
 
 
-def calibration(curve: Curve, n: int) -> str:
-    """Every method's calibration error, and which way it leans, the best first."""
+def calibration(curve: MeasureCurve, n: int) -> str:
+    """Every method's calibration error, of a curve of that, and which way it leans, best first."""
     rows = []
     for method in curve.methods:
-        error = curve.mean(method, n, "calibration")
+        error = curve.mean(method, n)
         if error is None:
             continue
         lean = overconfidence(curve.bins[method, n])
@@ -352,9 +356,9 @@ def calibration(curve: Curve, n: int) -> str:
     )
 
 
-def calibration_notes(curve: Curve, n: int) -> str:
+def calibration_notes(curve: MeasureCurve, n: int) -> str:
     """Who works alone, and what went wrong."""
-    everybody = curve.target == "full"
+    everybody = curve.target.is_full
     newcomer = "Local is a newcomer who sees all features and has n samples."
     return together(
         newcomer if everybody and curve.mean("local", n) is not None else "",
@@ -450,7 +454,7 @@ def stored_notes(frame: pd.DataFrame, trouble: Mapping[int, Trouble], *, too_man
     )
 
 
-def live_notes(curve: Curve, source: str) -> str:
+def live_notes(curve: MeasureCurve, source: str) -> str:
     """Whose data they are, and what went wrong."""
     return together(
         f"Data: {source}.",

@@ -6,7 +6,9 @@ import pytest
 
 import collab_core as cc
 from collab_core.census import People
+from collab_core.smooth import methods
 from tests.bureau import records
+from tests.test_smooth_methods import Ignorant
 
 from .apps import (
     ODD_WORLDS,
@@ -122,7 +124,7 @@ def test_the_words_are_the_numbers():
     world = cc.smooth.World(scenario.problem(), 2.0, 0.0)
     x = figures_of(app)[1]["data"][-1]["x"]
     sizes = [int(n) for n in np.asarray(compact(x))]
-    own = cc.smooth.curves(world, sizes, 20, ["full", 1], seed=2)[1]
+    own = cc.smooth.curves(world, sizes, 20, ["full", 1], seed=2)[1]["log_loss"]
     last = sizes[-1]
     assert own.compare("collab", "local", last) == 1
     assert "agent 2 predicts better together than alone" in said(app)
@@ -194,7 +196,7 @@ def test_shares_of_a_way_are_shares():
     app = opened(link | {"signal": "3.0"})
     scenario = cc.Scenario.from_query(NARROW)[0]
     world = cc.smooth.World(scenario.problem(), 3.0, 0.0)
-    own = cc.smooth.curves(world, [100], 20, [4], seed=1)[4]
+    own = cc.smooth.curves(world, [100], 20, [4], seed=1)[4]["log_loss"]
     assert own.compare("collab", "local", 100) != 1
     assert "of the way" not in findings_of(app)
     text = findings_of(opened(SMALL | {"trials": "20", "agent": "1", "to": "100"}))
@@ -311,6 +313,20 @@ def test_a_world_without_signal_has_no_coefficients_to_shrink():
     finished(app, "logistic-models")
     assert_sound(app)
     assert "smaller than the linear T" not in said(app)
+
+
+def test_a_newly_registered_method_is_on_every_simulated_part(monkeypatch):
+    frames = csv_frames(monkeypatch)
+    with methods.registered(Ignorant()):
+        for part in RUNS:
+            app = opened(SMALL | {"part": part, "trials": "5", "to": "50"})
+            assert_sound(app)
+            names = [trace.get("name") for spec in figures_of(app) for trace in spec["data"]]
+            assert "Ignorant" in names
+    frame, code = frames["logistic-agent"]
+    assert "'ignorant'" in code
+    found = frame.loc[frame["method"] == "ignorant", "mean"].astype(float)
+    np.testing.assert_allclose(found, np.log(2))
 
 
 def test_parts_can_be_imported_and_their_limits_asked_without_a_browser():

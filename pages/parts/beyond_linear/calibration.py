@@ -6,7 +6,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.smooth import Curve
+from collab_core.smooth import MeasureCurve, Measured
 from collab_core.words import beyond_linear as say
 from pages.shared import options, run
 from pages.shared.figure import show
@@ -38,10 +38,11 @@ def draw(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
         seed=scenario.seed, settings=settings,
     )  # fmt: skip
 
-    def draw_so_far(found: dict[str | int, Curve], final: bool) -> None:
+    def draw_so_far(found: dict[str | int, Measured], final: bool) -> None:
         mine = script.branch()
         mine.done(call, found)
-        show_reliability(mine.item("curve", found, target), n, final, mine)
+        measured = mine.item("measured", found, target)
+        show_reliability(mine.item("curve", measured, "calibration"), n, final, mine)
 
     run.of_call(
         "reliability", call, draw_so_far, label="Simulate",
@@ -58,7 +59,7 @@ def pick_target(problem: cc.Problem) -> str | int:
     return target
 
 
-def show_reliability(curve: Curve, n: int, final: bool, script: Script) -> None:
+def show_reliability(curve: MeasureCurve, n: int, final: bool, script: Script) -> None:
     """The figure, and what it says."""
     frame = script.run("frame", curve.reliability_frame, n)
     if frame.empty:
@@ -69,7 +70,7 @@ def show_reliability(curve: Curve, n: int, final: bool, script: Script) -> None:
         return
     words(say.CALIBRATION_QUESTION)
     form = f"{say.whose(curve.target)}: off by {{}}, alone {{}}"
-    title = say.against_local(curve, n, "calibration", form)
+    title = say.against_local(curve, n, form)
     show(
         figures.reliability(frame, title=title, height=420),
         script,

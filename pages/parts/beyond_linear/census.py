@@ -10,7 +10,7 @@ import streamlit as st
 import collab_core as cc
 from collab_core import census, figures
 from collab_core.census import CensusSums, Choice, People
-from collab_core.smooth import MEASURES, Curve, trouble_of
+from collab_core.smooth import MEASURES, MeasureCurve, Measured, trouble_of
 from collab_core.words import beyond_linear as say
 from pages.shared import options, run
 from pages.shared.figure import columns, show
@@ -72,16 +72,16 @@ def draw_live(people: People, measure: str, model: str) -> None:
     study = script.run("study", cc.census.Study, script.read("sums", people, "sums"), choice)
     smallest = int(study.counts.min())
     sizes = [n for n in SIZES if n <= smallest] or [smallest]
-    call = script.plan("curve", cc.smooth.travel_curve, people, study, sizes, trials)
+    call = script.plan("measured", cc.smooth.travel_curve, people, study, sizes, trials)
 
-    def draw_so_far(curve: Curve, final: bool) -> None:
-        if not curve.done:
+    def draw_so_far(found: Measured, final: bool) -> None:
+        if not found[measure].done:
             words("**The first draws are on their way.**")
             return
         mine = script.branch()
-        mine.done(call, curve)
-        show_live(curve, measure, choice.target, mine)
-        words(say.live_notes(curve, people.sums.source))
+        mine.done(call, found)
+        show_live(found, measure, choice.target, mine)
+        words(say.live_notes(found[measure], people.sums.source))
 
     run.of_call(
         "travel", call, draw_so_far, label="Draw",
@@ -105,16 +105,17 @@ def choose(sums: CensusSums, model: str) -> tuple[Choice, int] | None:
     return Choice(tuple(states), tuple(views[s] for s in states), target, model == "own"), trials
 
 
-def show_live(curve: Curve, measure: str, target: str, script: Script) -> None:
+def show_live(found: Measured, measure: str, target: str, script: Script) -> None:
     """Both figures of a run, and what it says."""
     mine = script.branch()
-    frame = mine.run("frame", curve.frame, measure)
+    frame = mine.read("frame", mine.item("curve", found, measure), "frame")
     words(say.travel(frame, measure, target))
     left, right = columns("travel", "travel-reliability", sizes=[1, 1])
     with left:
         show_travel(frame, measure, target, mine)
     with right:
-        show_reliability(curve, script.branch())
+        mine = script.branch()
+        show_reliability(mine.item("curve", found, "calibration"), mine)
 
 
 def show_travel(frame: pd.DataFrame, measure: str, target: str, script: Script) -> None:
@@ -132,12 +133,12 @@ def show_travel(frame: pd.DataFrame, measure: str, target: str, script: Script) 
     )
 
 
-def show_reliability(curve: Curve, script: Script) -> None:
+def show_reliability(curve: MeasureCurve, script: Script) -> None:
     """Whether probabilities are kept, at the smallest n."""
     n = curve.sample_sizes[0]
     frame = script.run("frame", curve.reliability_frame, n)
     form = f"n = {n:,}: off by {{}}, alone {{}}"
-    title = say.against_local(curve, n, "calibration", form)
+    title = say.against_local(curve, n, form)
     show(
         figures.reliability(frame, title=title, height=430),
         script,

@@ -10,7 +10,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.smooth import MEASURES, Curve, Settings
+from collab_core.smooth import MEASURES, MeasureCurve, Measured, Settings
 from collab_core.words import beyond_linear as say
 from pages.shared import options, run
 from pages.shared.figure import columns, show
@@ -63,7 +63,7 @@ def draw(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
         chosen.methods, seed=scenario.seed, settings=chosen.settings,
     )  # fmt: skip
 
-    def draw_so_far(found: dict[str | int, Curve], final: bool) -> None:
+    def draw_so_far(found: dict[str | int, Measured], final: bool) -> None:
         mine = script.branch()
         mine.done(call, found)
         show_curves(found, chosen, mine)
@@ -130,30 +130,30 @@ def pick_grid(problem: cc.Problem) -> list[int]:
     return [int(n) for n in np.unique(np.geomspace(low, high, 6).round().astype(int))]
 
 
-def show_curves(found: Mapping[str | int, Curve], chosen: Choices, script: Script) -> None:
+def show_curves(found: Mapping[str | int, Measured], chosen: Choices, script: Script) -> None:
     """Both figures, and what they say."""
-    full, own, measure = found["full"], found[chosen.agent], chosen.measure
+    full, own = (found[target][chosen.measure] for target in ("full", chosen.agent))
     if not own.done:
         words("**The first trials are on their way.**")
         return
-    words(say.headline(own, chosen.agent, measure))
+    words(say.headline(own, chosen.agent))
     sides = columns(*FIGURES, sizes=[1, 1])
     for side, key, target in zip(sides, FIGURES, ("full", chosen.agent), strict=True):
         with side:
             mine = script.branch()
-            show_curve(mine.item("curve", found, target), key, chosen, mine)
-    log = chosen.beyond or measure == "calibration"
-    words(say.findings(full, own, chosen.agent, measure, chosen.settings, log=log))
+            measured = mine.item("measured", found, target)
+            show_curve(mine.item("curve", measured, chosen.measure), key, chosen, mine)
+    log = chosen.beyond or chosen.measure == "calibration"
+    words(say.findings(full, own, chosen.agent, chosen.settings, log=log))
     words(say.WHAT_IS_WHAT)
 
 
-def show_curve(curve: Curve, key: str, chosen: Choices, script: Script) -> None:
+def show_curve(curve: MeasureCurve, key: str, chosen: Choices, script: Script) -> None:
     """One target's figure."""
-    measure = chosen.measure
-    best = curve.best.get(measure)
+    measure, best = curve.measure, curve.best
     level = None if best is None or measure == "calibration" else (best, f"best {best:.3f}")
-    name, title = MEASURES[measure].label, say.curve_title(curve, measure)
-    frame = script.run("frame", curve.frame, measure)
+    name, title = say.name_of(curve), say.curve_title(curve)
+    frame = script.read("frame", curve, "frame")
     show(
         figures.measure_curve(
             frame, name, title=title, beyond=chosen.beyond and measure == "log_loss",
