@@ -95,7 +95,7 @@ def test_the_error_of_joining_is_that_of_the_larger_coalition(problem):
     rng = np.random.default_rng(0)
     members = rng.random((6, problem.agents)) < 0.5
     members[0] = False
-    found = planning._joining(world, members)
+    found = planning.shares._joining(world, members)
     for i in np.flatnonzero(problem.sizes > 0):
         larger = members.copy()
         larger[:, i] = True
@@ -129,7 +129,7 @@ def test_equal_agents_have_equal_shares():
 def test_sampled_shares_agree_with_exact_ones_within_their_error(monkeypatch):
     problem = random_problem(np.random.default_rng(7), d=6, m=9)
     exact = planning.shapley(problem, 50)
-    monkeypatch.setattr(planning, "LARGEST_EXACT", 3)
+    monkeypatch.setattr(planning.shares, "LARGEST_EXACT", 3)
     sampled = planning.shapley(problem, 50, orders=300, seed=1)
     assert not sampled.exact
     assert sampled.values.sum() == pytest.approx(exact.total)
