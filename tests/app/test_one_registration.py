@@ -1,6 +1,6 @@
 """Proof of one registration: a method defined here is found on every page, nothing else touched.
 
-A spectrum, a pattern, a coefficient rule and a law of a test's own are in `test_world_registry`.
+A spectrum, a pattern, a coefficient rule and a law of a test's own are in `test_newcomers`.
 """
 
 import json
@@ -11,8 +11,9 @@ import collab_core as cc
 from collab_core import figures
 from collab_core.methods import Formulas, Style
 from collab_core.methods.collab import Collab, collab
+from pages.shared.script import Script
 
-from .apps import assert_put_right, assert_sound, finished, open_page, param, said
+from .apps import assert_put_right, assert_sound, figures_of, finished, open_page, param, said
 
 SMALL = {"d": "4", "m": "3", "rich": "1", "rich_size": "4", "size": "3", "n": "60", "spikes": "1"}
 
@@ -83,8 +84,9 @@ def test_a_link_with_a_typo_is_adjusted_and_said():
         ("ellipses", {**SMALL, "show": "corrected,collab", "trials": "0"}, None),
         ("what_if", {**SMALL, "part": "robust", "trials": "20"}, "robust"),
         ("beyond_gaussian", {**SMALL, "trials": "10", "samples": "200"}, "law-curves"),
+        ("error_vs_n", {**SMALL, "part": "cloud"}, "cloud"),
         ("census", {"part": "n", "trials": "5"}, "census-n"),
-        ("your_data", {"table": "diabetes", "part": "verdict"}, "table-study"),
+        ("your_data", {"table": "diabetes", "part": "verdict"}, None),
     ],
 )
 def test_pages_list_it(page, query, job):
@@ -98,3 +100,29 @@ def test_table_1_has_its_row():
     app = open_page("pages/methods.py", SMALL)
     assert not app.exception
     assert "Corrected twin | $C^g$ by the twin" in said(app)
+
+
+def test_the_playground_simulates_what_it_compares():
+    app = open_page("pages/playground.py", SMALL)
+    app.button(key="start-playground").click().run()
+    finished(app, "playground")
+    theory, simulated = figures_of(app)[-1]["data"][:2]
+    assert "Corrected twin" in theory["y"]
+    assert "Corrected twin" in simulated["y"]
+
+
+def test_values_of_before_are_not_taken_for_those_with_a_new_method():
+    world = cc.Scenario(d=4, m=3, rich=1, rich_size=4, size=2, spikes=1)
+
+    def compared() -> set[str]:
+        script = Script.of(world)
+        problem = script.run("problem", world.problem)
+        return set(script.run("frame", cc.whatif.comparison, problem, 100)["method"])
+
+    with_it = compared()
+    cc.methods.unregister("corrected")
+    try:
+        without = compared()
+    finally:
+        cc.methods.register(Corrected)
+    assert with_it - without == {"corrected"}
