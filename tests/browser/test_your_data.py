@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+import collab_core as cc
 from tests.tabular.tables import world
 
 from .conftest import DESK, PHONE
@@ -63,7 +64,7 @@ def test_from_upload_to_a_report_that_opens_offline(server, page, tmp_path):
         page.goto(report.as_uri())
         expect(page.locator(".js-plotly-plot")).to_have_count(2)
         expect(page.get_by_role("heading", level=1)).to_contain_text("y by site")
-        assert len(figures(page)[0][1]) == 5
+        assert len(figures(page)[0][1]) == len(cc.tabular.compared())
         for size in (DESK, PHONE):
             page.set_viewport_size(size)
             page.wait_for_function(NOTHING_IS_CUT)
