@@ -609,21 +609,6 @@ def test_a_failing_callback_ends_the_run(small_chunks):
         error_curve(problem, [20], 400, ["collab"], progress=fail)
 
 
-def test_a_dask_cluster_gives_the_same_bits(small_chunks):
-    distributed = pytest.importorskip("distributed")
-    problem = random_problem(np.random.default_rng(0))
-    here = error_curve(problem, [20, 50], 30)
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        there = error_curve(problem, [20, 50], 30, executor=client.get_executor())
-        assert len(client.nthreads()) == 2
-    same_bits(here, there)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
