@@ -2,6 +2,7 @@
 
 from . import download
 from .answers import Changes, by_state, changes, correlations, named_coefficients
+from .changes import doubling, joining, leaving, question_table, world_of
 from .curves import most_people, published_curve
 from .download import DownloadError, Survey
 from .patterns import asked_by, grid_of_text, grid_text, is_as_published
@@ -18,17 +19,7 @@ from .questions import (
 )
 from .records import files_in
 from .source import GIVEN
-from .study import (
-    Choice,
-    Study,
-    doubling,
-    joining,
-    leaving,
-    paper_views,
-    question_table,
-    with_choice,
-    world_of,
-)
+from .study import Choice, Study, paper_views, with_choice
 from .sums import CensusSums, sums_of_files
 
 __all__ = [

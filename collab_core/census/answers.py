@@ -8,7 +8,8 @@ from threading import Event
 
 import pandas as pd
 
-from .study import Study, doubling, joining, leaving
+from .changes import doubling, joining, leaving
+from .study import Study
 
 #: Share of the work on `changes` that further questions are.
 _ASKING = 0.6

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import methods as registry
 from .._base.blas import single_threaded_blas
-from .._base.checks import Array, choice, whole
+from .._base.checks import Array, whole
 from .._base.intervals import basic_interval, normal_reach
 from ..bounds import covariances as bounds
 from ..core.estimate import Estimate, NotEstimableError
@@ -30,10 +30,9 @@ from ..core.problem import Problem
 from ..core.target import Target
 from ..runs.chunks import HasSubmit
 from ..runs.curve import Curve
-from ..runs.source import Found, Plan, Progress, curves
-from ..world.views import ViewsLike, hub
-from .questions import PAPER_MISSING, QUESTIONS, question_of
-from .source import EVERYBODY, GIVEN, GaussianPeople, RecordedPeople, StateAgents, States
+from .curves import error_curve
+from .questions import PAPER_MISSING, question_of
+from .source import EVERYBODY, GIVEN, GaussianPeople, RecordedPeople, StateAgents
 from .sums import TEST, TRAIN, CensusSums
 
 if TYPE_CHECKING:
@@ -485,7 +484,7 @@ class Study:
                 break
             asked = list(self.choice.asked)
             asked[i] = tuple(key for key in self.sums.questions if key in (*asked[i], question))
-            after = _measured(self, asked=tuple(asked))
+            after = measured_after(self, asked=tuple(asked))
             rows.append(
                 {"state": self.choice.states[i], "question": question, "before": before,
                  "after": after, "fall": 1 - after / before}
@@ -495,7 +494,7 @@ class Study:
         return pd.DataFrame(rows, columns=["state", "question", "before", "after", "fall"])
 
 
-def _measured(study: Study, **changes: Any) -> float:
+def measured_after(study: Study, **changes: Any) -> float:
     """COLLAB's error after a change of the choice; NaN where it cannot be fitted."""
     with single_threaded_blas():
         try:
@@ -508,140 +507,3 @@ def with_choice(study: Study, **changes: Any) -> Study:
     """The same data with another choice."""
     given = {name: getattr(study.choice, name) for name in study.choice.__dataclass_fields__}
     return Study(study.sums, Choice(**(given | changes)))
-
-
-def world_of(
-    study: Study, *, relation: str = "fitted", asks: str = "own", seed: int = 0
-) -> Problem:
-    """A world with these states' covariance in which the truth is known, every state with n people.
-
-    Parameters
-    ----------
-    relation : {"fitted", "random"}
-        Coefficients and noise as fitted to everybody (`Study.problem`), or standard normal
-        coefficients and noise 1, with which unseen answers weigh more than in these records.
-    asks : {"own", "half"}
-        Who asks what as in the study, or the first state everything and every other a random half
-        of the columns.
-    seed : int
-        Of what is drawn.
-    """
-    choice("relation", relation, ("fitted", "random"))
-    choice("asks", asks, ("own", "half"))
-    rng = np.random.default_rng(np.random.SeedSequence(whole("seed", seed, low=0)))
-    d = len(study.features)
-    theta, noise = study.problem.theta, study.problem.noise
-    if relation == "random":
-        theta, noise = rng.standard_normal(d), 1.0
-    views: ViewsLike = study.views
-    if asks == "half":
-        views = hub(len(study.views), d, d // 2, rng)
-    return Problem(study.covariance, theta, noise, views)
-
-
-def joining(study: Study, asked: Sequence[str] | None = None) -> pd.DataFrame:
-    """COLLAB's measured error on the target's test people when each state not yet in it joins.
-
-    Parameters
-    ----------
-    asked : list of str, optional
-        Questions that a newcomer asks; all by default.
-
-    Returns
-    -------
-    DataFrame
-        ``state``, ``before``, ``after`` (relative to predicting the mean).
-    """
-    before = study.error_now()
-    questions = tuple(study.sums.questions if asked is None else asked)
-    rows = []
-    for state in study.sums.states:
-        if state in study.choice.states:
-            continue
-        after = _measured(
-            study,
-            states=(*study.choice.states, state),
-            asked=(*study.choice.asked, questions),
-        )
-        rows.append({"state": state, "before": before, "after": after})
-    return pd.DataFrame(rows, columns=["state", "before", "after"])
-
-
-def doubling(study: Study) -> pd.DataFrame:
-    """Expected error, beyond what no data remove, if a state had twice its labelled people.
-
-    By the formulas, of the model that is studied: ``state``, ``before``, ``after``.
-    """
-    base, n = study.problem, float(study.counts.mean())
-    agent = study.target if study.choice.own else None
-    before = bounds.error(base, bounds.gauss(base), agent) / n
-    rows = []
-    for i, state in enumerate(study.choice.states):
-        shares = base.shares.copy()
-        shares[i] *= 2
-        more = Problem(base.covariance, base.theta, base.noise, base.views, shares)
-        after = bounds.error(more, bounds.gauss(more), agent) / n
-        rows.append({"state": state, "before": before, "after": after})
-    return pd.DataFrame(rows, columns=["state", "before", "after"])
-
-
-def leaving(study: Study) -> pd.DataFrame:
-    """COLLAB's measured error on the target's test people when each other state leaves.
-
-    Returns
-    -------
-    DataFrame
-        ``state``, ``before``, ``after`` (relative to predicting the mean).
-    """
-    before = study.error_now()
-    rows = []
-    for state in study.choice.states:
-        if state == study.choice.target:
-            continue
-        keep = [i for i, name in enumerate(study.choice.states) if name != state]
-        after = _measured(
-            study,
-            states=tuple(study.choice.states[i] for i in keep),
-            asked=tuple(study.choice.asked[i] for i in keep),
-        )
-        rows.append({"state": state, "before": before, "after": after})
-    return pd.DataFrame(rows, columns=["state", "before", "after"])
-
-
-def question_table(falls: pd.DataFrame, states: Sequence[str]) -> pd.DataFrame:
-    """`Study.asking_more` as a table: a row a state, a column a question, how far errors fall."""
-    table = falls.pivot(index="state", columns="question", values="fall")
-    order = [key for key in QUESTIONS if key in table.columns]
-    return table.reindex(index=list(states), columns=order)
-
-
-def error_curve(
-    source: States,
-    sample_sizes: Sequence[int],
-    trials: int,
-    methods: Sequence[str] | None = None,
-    *,
-    seed: int = 0,
-    progress: Callable[[float, Curve], None] | None = None,
-    executor: HasSubmit | None = None,
-    cancel: Event | None = None,
-) -> Curve:
-    """Errors of methods on the people that a source draws: see `Study.error_curve`."""
-    whose = source.study.whose
-    # A state with no test people is refused here, not in every chunk.
-    _ = source.study.baseline
-    plan = Plan.of(source, sample_sizes, trials, [whose], registry.chosen(methods, GIVEN), seed)
-
-    def make(target: Target, found: Found, partial: bool) -> Curve:
-        return Curve(
-            "n", plan.grid, found.methods, found.errors, found.notes, plan.trials, partial, target
-        )
-
-    relay: Progress | None = None
-    if progress is not None:
-        report = progress
-
-        def relay(fraction: float, found: dict[Target, Curve]) -> None:
-            report(fraction, found[whose])
-
-    return curves(plan, make, progress=relay, executor=executor, cancel=cancel)[whose]
