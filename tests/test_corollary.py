@@ -227,17 +227,17 @@ def test_finitely_many_agents_close_in_on_the_limit():
     limit = sums.at(0.4).ratios[-1]
     spread = []
     for agents in (30, 300, 3000):
-        found = module.finite_ratios(covariance, theta, 1.0, 0.4, agents, 12, seed=1)
+        found = cc.bounds.finite_ratios(covariance, theta, 1.0, 0.4, agents, 12, seed=1)
         spread.append(np.abs(found[:, 1] / limit - 1).mean())
     assert spread[0] > spread[1] > spread[2]
     assert spread[2] < 0.05
     u = np.eye(6)[[2]]
-    along = module.finite_ratios(covariance, theta, 1.0, 0.4, 3000, 6, seed=1, transform=u)
+    along = cc.bounds.finite_ratios(covariance, theta, 1.0, 0.4, 3000, 6, seed=1, transform=u)
     assert_allclose(along[:, 1], sums.curve([0.4], u).high[0], rtol=0.1)
 
 
 def test_draws_in_which_nobody_sees_a_feature_are_left_out():
-    found = module.finite_ratios(*world(8), 1.0, 0.95, 2, 10)
+    found = cc.bounds.finite_ratios(*world(8), 1.0, 0.95, 2, 10)
     assert found.shape == (0, 2)
 
 

@@ -22,15 +22,8 @@ from .covariances import (
     weighted,
 )
 from .directions import DIRECTIONS, chain, direction_rows, gap, quadratic_form
-from .limits import (
-    Corollary,
-    PatternSums,
-    RatioCurve,
-    corollary,
-    finite_draws,
-    finite_ratios,
-    missingness_grid,
-)
+from .finite import finite_draws, finite_ratios
+from .limits import Corollary, PatternSums, RatioCurve, corollary, missingness_grid
 
 __all__ = [
     "DIRECTIONS",
