@@ -21,7 +21,7 @@ from .core.moments import Moments
 from .core.problem import Problem
 from .exchange import messages
 from .methods import estimators
-from .runs import disturbed, simulate, unlabelled
+from .runs import different, disturbed, simulate, unlabelled
 from .world import coefficients, describe, laws, presets, views
 from .world import spectra as covariance
 from .world.scenario import Scenario
@@ -37,6 +37,7 @@ __all__ = [
     "coefficients",
     "covariance",
     "describe",
+    "different",
     "disturbed",
     "ellipses",
     "estimators",

@@ -42,7 +42,7 @@ def exact(problem: Problem, noise_known: bool = True) -> Array:
     unknown noise, of its theta block after eliminating ``noise^2``. COLLAB+ reaches it.
     """
     # In the dual v_i becomes h_i = inv(Sigma) v_i = theta - P_i' T_i theta.
-    h = problem.theta - problem.embedded
+    h = problem.thetas - problem.embedded
     rate = problem.shares / problem.unexplained**2
     information = problem.information + 2 * (h.T * rate) @ h
     if not noise_known:

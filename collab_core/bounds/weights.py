@@ -72,7 +72,7 @@ def scores_of_law(problem: Problem, features: str | Law | Tails) -> list[Array]:
     """
     law = features if isinstance(features, Tails) else laws.of(features)
     root = square_root(problem.covariance)
-    excess = law.excess((problem.theta - problem.embedded) @ root)
+    excess = law.excess((problem.thetas - problem.embedded) @ root)
     result = []
     for i, view in enumerate(problem.views):
         added = root[view] @ excess[i] @ root[:, view]

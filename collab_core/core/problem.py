@@ -31,6 +31,11 @@ class Problem:
         Relative sample sizes: at sample size ``n`` agent i has ``n * shares[i]`` labelled samples.
         All 1 by default. Every covariance C of `collab_core.bounds` then means that an estimate
         at size n has covariance C / n.
+    deviations : array, shape (m, d), optional
+        What every agent's own relation has beyond theta: agent i's labels follow
+        ``theta + deviations[i]``, and so does its truth. One relation for all by default, and that
+        is what the formulas of `collab_core.bounds` are for; `collab_core.different` has those for
+        agents that differ.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class Problem:
         noise: float,
         views: ViewsLike,
         shares: ArrayLike | None = None,
+        deviations: ArrayLike | None = None,
     ) -> None:
         self.geometry = Geometry(finite_array("covariance", covariance, ndim=2), views)
         require_seen(self.views, self.dimension)
@@ -56,6 +62,19 @@ class Problem:
         )
         if (self.shares <= 0).any():
             raise ValueError(f"shares must be above 0, got {self.shares.min():g}")
+        self.deviations = self._checked(deviations)
+
+    def _checked(self, deviations: ArrayLike | None) -> Array | None:
+        """Deviations of every agent; None where nobody has any: that is one relation for all."""
+        if deviations is None:
+            return None
+        given = finite_array("deviations", deviations, ndim=2)
+        if given.shape != (self.agents, self.dimension):
+            raise ValueError(
+                f"deviations must have shape ({self.agents}, {self.dimension}), a row an agent,"
+                f" got {given.shape}"
+            )
+        return given if given.any() else None
 
     @classmethod
     def of_seen(
@@ -125,10 +144,36 @@ class Problem:
         """Views as a mask, shape (m, d)."""
         return as_mask(self.views, self.dimension)
 
+    @property
+    def differs(self) -> bool:
+        """Whether agents have relations of their own."""
+        return self.deviations is not None
+
+    @cached_property
+    def thetas(self) -> Array:
+        """Every agent's own relation, ``theta + deviations[i]``, shape (m, d)."""
+        shape = (self.agents, self.dimension)
+        if self.deviations is None:
+            return np.broadcast_to(self.theta, shape)
+        return self.theta + self.deviations
+
+    def one_relation(self) -> Problem:
+        """The same world if all agents followed theta."""
+        if self.deviations is None:
+            return self
+        return Problem(self.covariance, self.theta, self.noise, self.views, self.shares)
+
     @cached_property
     def phi(self) -> Array:
         """Covariance of the features with the label, ``covariance @ theta``, shape (d,)."""
         return self.covariance @ self.theta
+
+    @cached_property
+    def phis(self) -> Array:
+        """The same by every agent's own relation, shape (m, d)."""
+        if self.deviations is None:
+            return np.broadcast_to(self.phi, (self.agents, self.dimension))
+        return self.phi + self.deviations @ self.covariance
 
     @cached_property
     def label_variance(self) -> float:
@@ -141,8 +186,8 @@ class Problem:
         return float(self.theta @ self.phi / self.noise**2)
 
     def local_theta(self, agent: int) -> Array:
-        """``T_i theta``: the best linear model agent i can have, shape (d_i,)."""
-        return self.geometry.local(self.phi, agent)
+        """``T_i theta_i``: the best linear model agent i can have, shape (d_i,)."""
+        return self.geometry.local(self.phis[agent], agent)
 
     @cached_property
     def embedded(self) -> Array:
@@ -158,13 +203,15 @@ class Problem:
 
         Zero on what agent i sees, ``Gamma_i theta_i-`` on what it does not.
         """
-        return np.where(self.mask, 0.0, self.phi - self.embedded @ self.covariance)
+        return np.where(self.mask, 0.0, self.phis - self.embedded @ self.covariance)
 
     @cached_property
     def irreducible(self) -> Array:
         """``theta_i-' Gamma_i theta_i-``: what unseen features cost agent i forever, shape (m,)."""
         # Not Var(y) - phi' S phi: that difference loses all digits when the noise is small.
-        return np.maximum(self.leverage @ self.theta, 0.0)
+        if self.deviations is None:
+            return np.maximum(self.leverage @ self.theta, 0.0)
+        return np.maximum((self.leverage * self.thetas).sum(axis=1), 0.0)
 
     @cached_property
     def unexplained(self) -> Array:
@@ -207,5 +254,6 @@ class Problem:
     def __repr__(self) -> str:
         return (
             f"Problem({self.agents} agents, {self.dimension} features,"
-            f" {self.mask.mean():.0%} seen, noise {self.noise:g})"
+            f" {self.mask.mean():.0%} seen, noise {self.noise:g}"
+            f"{', relations of their own' if self.differs else ''})"
         )

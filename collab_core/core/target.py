@@ -79,7 +79,7 @@ class Target:
         return estimate.theta if self.agent is None else estimate.local(self.agent)
 
     def truth(self, problem: Problem) -> Array:
-        """What is estimated: theta, or ``T_i theta``, shape (k,)."""
+        """What is estimated: theta, or agent i's own ``T_i theta_i``, shape (k,)."""
         return problem.theta if self.agent is None else problem.local_theta(self.agent)
 
     def block(self, problem: Problem) -> Array:

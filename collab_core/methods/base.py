@@ -149,8 +149,11 @@ class Method(ABC):
     ) -> list[float | None]:
         """Mean excess error at many n, or None where no formula is known.
 
-        Leading order in 1/n, unless a method knows better.
+        Leading order in 1/n, unless a method knows better. A covariance alone is the error where
+        all agents follow one relation; where they differ, what they pull a method to stays.
         """
+        if problem.differs:
+            return [None] * len(sample_sizes)
         if target.agent is None:
             C = self.covariance(problem, told)
         else:

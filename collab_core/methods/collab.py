@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array
 from ..bounds import covariances as bounds
+from ..bounds import differing
 from ..bounds.weights import (
     gaussian_weights,
 )
@@ -17,6 +18,7 @@ from ..core.estimate import Estimate
 from ..core.geometry import Geometry
 from ..core.moments import AgentData
 from ..core.problem import Problem
+from ..core.target import Target
 from ..world.views import ViewsLike
 from .aggregate import (
     CovarianceLike,
@@ -115,6 +117,27 @@ class Collab(Method):
         if told.scores is None:
             return bounds.gauss(problem)
         return bounds.weighted(problem, gaussian_weights(problem), told.scores)
+
+    def expected_errors(
+        self,
+        problem: Problem,
+        sample_sizes: Sequence[int],
+        target: Target,
+        told: Told = PLAIN,
+    ) -> list[float | None]:
+        if not problem.differs or told.scores is not None:
+            return super().expected_errors(problem, sample_sizes, target, told)
+        # Agents that differ: what they pull it away from the truth stays, whatever n.
+        limit = differing.collab(problem)
+        whose = -1 if target.agent is None else target.agent
+        bias, variance = limit.squared_bias[whose], limit.variance[whose]
+        return [float(bias + variance / n) for n in sample_sizes]
+
+    def floor(self, problem: Problem, target: Target) -> float | None:
+        if not problem.differs:
+            return super().floor(problem, target)
+        whose = -1 if target.agent is None else target.agent
+        return float(differing.collab(problem).squared_bias[whose])
 
     def sent(self, problem: Problem, n: int) -> Traffic:
         return Traffic(message_numbers(problem), problem.sizes)

@@ -169,7 +169,9 @@ def expected(
     size = positive("n", n)
     told = Geometry.of(problem.geometry if covariance is None else covariance, problem.views)
     others = dict(thetas or {})
-    truths = [local_truth(problem, i, others.get(i, problem.theta)) for i in range(problem.agents)]
+    truths = [
+        local_truth(problem, i, others.get(i, theta)) for i, theta in enumerate(problem.thetas)
+    ]
     blocks, vectors, weighted = [], [], []
     for i, (model, unexplained) in enumerate(truths):
         rate = problem.shares[i] / unexplained
@@ -226,7 +228,7 @@ def grid(
     agents = agents_of(problem, n, target)
     rng, small, draws, d = np.random.default_rng(0), 1e-3, 16, problem.dimension
     if disturbance == "shift":
-        moved = problem.theta + small * unit_shifts(problem, rng, draws)
+        moved = problem.thetas[shifted] + small * unit_shifts(problem, rng, draws)
         bias, variance = expected(problem, n, thetas={shifted: moved})
     else:
         told = perturb(problem.covariance, symmetric_noise(rng, draws, d), small)
@@ -257,7 +259,7 @@ def local_errors(problem: Problem, n: float, thetas: Mapping[int, Array]) -> Arr
     """
     parts = []
     for i, (k, size) in enumerate(zip(problem.sizes, problem.sample_sizes(n), strict=True)):
-        _, unexplained = local_truth(problem, i, thetas.get(i, problem.theta))
+        _, unexplained = local_truth(problem, i, thetas.get(i, problem.thetas[i]))
         parts.append(unexplained * k / (size - k - 1) if size > k + 1 else 0 * unexplained)
     return np.stack(np.broadcast_arrays(*parts), axis=-1)
 

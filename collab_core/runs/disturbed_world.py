@@ -113,7 +113,7 @@ class DisturbedWorld(Source):
         assert isinstance(agents, DisturbedAgents)
         total: Array = np.zeros(())
         for agent in self.agents:
-            theta = agents.thetas.get(agent, self.problem.theta)
+            theta = agents.thetas.get(agent, self.problem.thetas[agent])
             truth, _ = local_truth(self.problem, agent, theta)
             gap = estimate.local(agent) - truth
             total = total + ((gap @ self.problem.geometry.block(agent)) * gap).sum(axis=-1)
@@ -156,7 +156,7 @@ class _Draws:
         """Everybody's data as they would be undisturbed."""
         problem = self.world.problem
         return [
-            self.people(law, i, root).labelled(view, problem.theta, problem.noise)
+            self.people(law, i, root).labelled(view, problem.thetas[i], problem.noise)
             for i, view in enumerate(problem.views)
         ]
 
@@ -172,7 +172,7 @@ class _Draws:
             else np.broadcast_to(world.direction, (self.chunk.trials, problem.dimension))
         )
         for size in sizes:
-            theta = problem.theta + size * unit
+            theta = problem.thetas[who] + size * unit
             some = list(data)
             some[who] = people.labelled(problem.views[who], theta, problem.noise)
             yield size, some, problem.geometry, {who: theta}

@@ -47,12 +47,15 @@ class Samplers:
         ``w = T_i theta``.
     unexplained : array, shape (g,)
         ``s_i``, the variance of e.
+    thetas : array, shape (g, d)
+        The whole relation that each one's labels follow.
     """
 
     views: Indices
     roots: Array
     local_theta: Array
     unexplained: Array
+    thetas: Array
 
     @classmethod
     def of_agents(cls, problem: Problem, agents: Sequence[int]) -> Samplers:
@@ -62,6 +65,7 @@ class Samplers:
             np.linalg.cholesky(np.stack([problem.geometry.block(i) for i in agents])),
             np.stack([problem.local_theta(i) for i in agents]),
             problem.unexplained[list(agents)],
+            problem.thetas[list(agents)],
         )
 
     @classmethod
@@ -72,6 +76,7 @@ class Samplers:
             np.linalg.cholesky(problem.covariance)[None],
             problem.theta[None],
             np.array([problem.noise**2]),
+            problem.theta[None],
         )
 
 
@@ -130,12 +135,17 @@ def raw_sums(
     trials: int,
     n: int,
     stop: Callable[[], bool],
+    theta: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """The same for features of any law, by drawing samples in pieces of bounded size."""
+    """The same for features of any law, by drawing samples in pieces of bounded size.
+
+    Labels follow ``theta``, the problem's shared one by default.
+    """
+    theta = problem.theta if theta is None else theta
     k = view.size
     xx, xy, yy = np.zeros((trials, k, k)), np.zeros((trials, k)), np.zeros(trials)
     for x, e in _pieces(rng, rng, law, root, trials, n, stop):
-        y = x @ problem.theta + problem.noise * e
+        y = x @ theta + problem.noise * e
         seen = x[..., view]
         xx += transpose(seen) @ seen
         xy += (y[:, None, :] @ seen)[:, 0, :]
@@ -274,11 +284,10 @@ class Collecting:
     def _draw(self, n: int) -> tuple[Array, Array, Array]:
         if self._root is None:
             return gaussian_sums(self._rng, self._sources, self._trials, n)
+        told = (self._rng, self._law, self._root, self._problem)
         parts = [
-            raw_sums(
-                self._rng, self._law, self._root, self._problem, view, self._trials, n, self._stop
-            )
-            for view in self._sources.views
+            raw_sums(*told, view, self._trials, n, self._stop, theta)
+            for view, theta in zip(self._sources.views, self._sources.thetas, strict=True)
         ]
         xx, xy, yy = zip(*parts, strict=True)
         return np.stack(xx), np.stack(xy), np.stack(yy)

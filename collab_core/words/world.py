@@ -6,6 +6,14 @@ from collections.abc import Sequence
 
 from .._base.checks import Indices
 
+#: Said on pages whose formulas are the paper's, in a world whose agents differ.
+DIFFER = (
+    "**Agents follow relations of their own in this world.** Simulations judge each agent by its "
+    "own. The paper's formulas assume one relation for all: bounds and covariances here leave out "
+    "how far agents pull each other away from it. The page *Agents that differ* has formulas that "
+    "do not."
+)
+
 
 def features(indices: Sequence[int] | Indices, most: int = 6) -> str:
     """Features by name, counted from 1: "x1, x4", or the first few "and 3 more"."""

@@ -1,7 +1,8 @@
 """Worlds: covariance spectra, views, coefficients, laws of features, and scenarios of them.
 
-A spectrum, a pattern of missing features, a rule for theta, an allocation of samples or a law of
-features is one class, registered once. A new spectrum, for instance, is::
+A spectrum, a pattern of missing features, a rule for theta, an allocation of samples, a way
+in which agents differ or a law of features is one class, registered once. A new spectrum, for
+instance, is::
 
     from dataclasses import dataclass
     from collab_core.world.fields import Field
@@ -23,6 +24,6 @@ features is one class, registered once. A new spectrum, for instance, is::
 
 and ``Scenario(spectrum="rippled", ripple=1.0)``, its link, the repair of wrong values, the sidebar
 and the code beside figures know it. The others are `views.Pattern` in ``PATTERNS``,
-`coefficients.Rule` in ``RULES``, `allocations.Allocation` in ``ALLOCATIONS`` and `laws.NamedLaw` in
-``LAWS``.
+`coefficients.Rule` in ``RULES``, `allocations.Allocation` in ``ALLOCATIONS``, `deviations.Spread`
+in ``SPREADS`` and `laws.NamedLaw` in ``LAWS``.
 """

@@ -14,6 +14,7 @@ from typing import Any
 
 from .allocations import ALLOCATIONS
 from .coefficients import RULES
+from .deviations import SPREADS
 from .fields import MOST_AGENTS, MOST_FEATURES, MOST_SAMPLES, WORLD, Choices, Field
 from .spectra import SPECTRA
 from .views import PATTERNS
@@ -33,6 +34,10 @@ ALLOCATION = WORLD.own(
 THETA = WORLD.own(
     Field("theta", "choice", "Coefficients theta", "The truth.", default="normal", registry=RULES)
 )
+DIFFER = WORLD.own(
+    Field("differ", "choice", "How agents differ", "Relations of their own.",
+          default="none", registry=SPREADS, quiet=True)
+)  # fmt: skip
 
 D = WORLD.own(
     Field("d", "whole", "Features d", f"1 to {MOST_FEATURES}.",
@@ -92,6 +97,7 @@ GROUPS = (
     Group("Agents", PATTERNS, MISSING, (MISSING, M)),
     Group("Data", ALLOCATIONS, ALLOCATION, (N, ALLOCATION), (SIGMA,)),
     Group("Truth", RULES, THETA, (THETA,)),
+    Group("Agents that differ", SPREADS, DIFFER, (DIFFER,)),
 )
 
 

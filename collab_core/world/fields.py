@@ -55,6 +55,8 @@ class Field:
         Another field that is the number of these numbers: typing three eigenvalues makes d = 3.
     registry : Registry, optional
         What a "choice" chooses from.
+    quiet : bool
+        Whether links leave it out at its default: it came later than they did.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Field:
     decides: str = ""
     words: str = ""
     registry: Registry[Any] | None = None
+    quiet: bool = False
 
     @property
     def choices(self) -> tuple[str, ...]:

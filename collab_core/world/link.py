@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 def to_query(scenario: Scenario) -> dict[str, str]:
     """Everything that matters as strings for a URL, seed included."""
     known = fields()
-    return {name: to_text(known[name], getattr(scenario, name)) for name in scenario.active}
+    return {
+        name: to_text(known[name], getattr(scenario, name))
+        for name in scenario.active
+        if not (known[name].quiet and getattr(scenario, name) == known[name].default)
+    }
 
 
 def from_query(query: Mapping[str, str], base: Scenario) -> tuple[Scenario, list[str]]:

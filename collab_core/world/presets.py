@@ -98,4 +98,22 @@ PRESETS: tuple[Preset, ...] = (
             theta="values", values=(3.0, 0.3, -0.2, 0.4, 0.1, -0.3), n=200,
         ),
     ),
+    Preset(
+        "strangers",
+        "Two hospitals measure something else",
+        "Thirteen hospitals share one relation, two do not: COLLAB suffers for all of them.",
+        Scenario(
+            d=8, m=15, spectrum="ar1", correlation=0.5, rich=5, rich_size=7, size=5, n=100,
+            differ="few", few=2, spread=1.0, seed=7,
+        ),
+    ),
+    Preset(
+        "mostly_shared",
+        "States that share most",
+        "Two of ten coefficients are every state's own, eight are everybody's.",
+        Scenario(
+            d=10, m=20, spectrum="factor", groups=2, correlation=0.4, rich=8, rich_size=9, size=6,
+            n=200, differ="per_feature", own_features=2, spread=0.4, seed=8,
+        ),
+    ),
 )  # fmt: skip

@@ -16,8 +16,9 @@ from .._base.checks import Array, positive, whole
 from ..core.problem import Problem
 from . import link
 from .allocations import Allocation
-from .catalogue import ALLOCATION, GROUPS, MISSING, NUMBERS, SPECTRUM, THETA, fields
+from .catalogue import ALLOCATION, DIFFER, GROUPS, MISSING, NUMBERS, SPECTRUM, THETA, fields
 from .coefficients import Rule
+from .deviations import Spread, draw
 from .fields import WORLD, Choice
 from .spectra import Spectrum
 from .views import Pattern, Views, rows_of_mask, unseen_features
@@ -78,6 +79,14 @@ class Scenario:
         For "sparse".
     values : tuple of float
         For "values"; as many as d.
+    differ : str
+        A key of `deviations.SPREADS`: whether agents have relations of their own.
+    spread : float
+        How far their relations are from the shared one, in standard deviations of the label.
+    own_features : int
+        For "per_feature": in how many coefficients.
+    few : int
+        For "few": how many agents.
     **choices
         Parameters of classes that were registered since, by name.
 
@@ -118,6 +127,10 @@ class Scenario:
     theta_scale: float
     nonzero: int
     values: tuple[float, ...]
+    differ: str
+    spread: float
+    own_features: int
+    few: int
 
     _given: Mapping[str, Any]
     _chosen: Mapping[str, Any]
@@ -225,6 +238,25 @@ class Scenario:
         return allocation.shares(self.views, self._rng(3))
 
     @property
+    def _spread(self) -> Spread:
+        """How agents differ, as it was chosen."""
+        spread: Spread = self._chosen[DIFFER.name]
+        return spread
+
+    @cached_property
+    def variances(self) -> Array:
+        """``D``: variances of the agents' own deviations from theta, shape (m, d)."""
+        theta = self.coefficients
+        label_variance = float(self.sigma**2 + theta @ self.covariance @ theta)
+        return self._spread.variances(self.covariance, label_variance, self.m, self._rng(4))
+
+    @cached_property
+    def deviations(self) -> Array:
+        """``delta_i``: what agent i's relation has beyond theta, shape (m, d)."""
+        # A stream of its own, so that more or less of it is the same people more or less apart.
+        return draw(self.variances, self._rng(5))
+
+    @property
     def unseen(self) -> NDArray[np.intp]:
         """Features that nobody sees; with any, the full-feature model cannot be had."""
         return unseen_features(self.views, self.d)
@@ -242,7 +274,10 @@ class Scenario:
         ValueError
             If a choice is out of range, or a feature is seen by nobody.
         """
-        return Problem(self.covariance, self.coefficients, self.sigma, self.views, self.shares)
+        return Problem(
+            self.covariance, self.coefficients, self.sigma, self.views, self.shares,
+            self.deviations if self.variances.any() else None,
+        )  # fmt: skip
 
     def to_query(self) -> dict[str, str]:
         """As `link.to_query`."""

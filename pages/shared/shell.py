@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 
 from collab_core.core.problem import Problem
-from collab_core.words.world import features
+from collab_core.words.world import DIFFER, features
 from collab_core.world.scenario import Scenario
 
 from . import controls, figure, options, run, state
@@ -109,18 +109,26 @@ def heading(title: str, parts: Mapping[str, str], *, width: float = 1.0) -> str:
         return options.segments("part", "Show", parts, label_visibility="collapsed")
 
 
-def problem_of(scenario: Scenario, script: Script | None = None) -> Problem | None:
+def problem_of(
+    scenario: Scenario, script: Script | None = None, *, knows: bool = False
+) -> Problem | None:
     """The world of a scenario, or None after saying why there is none and what to change.
 
     Parameters
     ----------
     script : Script, optional
         One that begins with this scenario; the world becomes its ``problem``.
+    knows : bool
+        Whether the page's formulas are for agents that differ, too; others say that theirs are not.
     """
     try:
         unseen = scenario.unseen
         if not unseen.size:
-            return scenario.problem() if script is None else script.run("problem", scenario.problem)
+            found = (
+                scenario.problem() if script is None else script.run("problem", scenario.problem)
+            )
+            words(DIFFER if found.differs and not knows else "")
+            return found
     except (ValueError, ArithmeticError) as reason:
         error_box(f"This world cannot be built: {reason}.")
         return None

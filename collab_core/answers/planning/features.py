@@ -84,8 +84,8 @@ def _after(world: Consortium, agents: np.ndarray, parts: Sequence[np.ndarray]) -
     for row, (i, part) in enumerate(zip(agents.tolist(), parts, strict=True)):
         view = np.union1d(problem.views[i], part)
         local = np.linalg.inv(problem.covariance[np.ix_(view, view)])
-        unseen = problem.theta.copy()
-        unseen[view] -= local @ problem.phi[view]
+        unseen = problem.thetas[i].copy()
+        unseen[view] -= local @ problem.phis[i][view]
         # theta_i-' Gamma_i theta_i- of the wider view, without a difference of large numbers.
         irreducible = max(float(unseen @ problem.covariance @ unseen), 0.0)
         information[row] -= world.rates[i] * world.inverses[i]
@@ -109,7 +109,9 @@ def with_feature(problem: Problem, agent: int, feature: int | Sequence[int]) -> 
     ]
     views = [np.asarray(view) for view in problem.views]
     views[agent] = np.union1d(views[agent], more)
-    return Problem(problem.covariance, problem.theta, problem.noise, views, problem.shares)
+    return Problem(
+        problem.covariance, problem.theta, problem.noise, views, problem.shares, problem.deviations
+    )
 
 
 def plan_features(

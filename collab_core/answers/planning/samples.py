@@ -135,7 +135,10 @@ def spend_samples(problem: Problem, n: float, extra: float, steps: int = 1) -> p
 
 def equal_shares(problem: Problem) -> Problem:
     """The same world in which all agents have the same number of samples."""
-    return Problem(problem.covariance, problem.theta, problem.noise, problem.views)
+    return Problem(
+        problem.covariance, problem.theta, problem.noise, problem.views,
+        deviations=problem.deviations,
+    )  # fmt: skip
 
 
 def usual_error(problem: Problem, n: float) -> float:
