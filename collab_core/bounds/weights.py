@@ -181,13 +181,24 @@ def _own_spreads(
     return result
 
 
-def noise_variance(fits: Mapping[int, LocalFit], geometry: Geometry, phi: Array) -> Array:
+def noise_variance(
+    fits: Mapping[int, LocalFit],
+    geometry: Geometry,
+    phi: Array,
+    variances: Mapping[int, Array] | None = None,
+) -> Array:
     """Estimate the label noise's variance from the agents' residuals, shape (...).
 
     Every unbiased residual variance exceeds it by ``theta_-' Gamma_i theta_-``, known up to the
     plug-in. The differences are averaged with weights by their precision, ``(n_i - d_i) / s_i^2``,
     and kept above a twentieth of the smallest residual: the noise is positive, the average need
     not be.
+
+    Parameters
+    ----------
+    variances : dict of arrays, shape (...), optional
+        ``s_i`` for the precisions and the limit; the residual variances themselves by default,
+        which must then not be 0.
     """
     theta = geometry.theta(phi)
     signal = (theta * phi).sum(axis=-1)
@@ -195,8 +206,10 @@ def noise_variance(fits: Mapping[int, LocalFit], geometry: Geometry, phi: Array)
     for i, fit in fits.items():
         explained = (phi[..., geometry.views[i]] * geometry.local(phi, i)).sum(axis=-1)
         differences.append(fit.variance - (signal - explained))
-        precisions.append((fit.degrees_of_freedom - fit.rank) / fit.variance**2)
-        smallest.append(fit.variance)
-    weights = np.array(precisions)
-    average = (weights * np.array(differences)).sum(axis=0) / weights.sum(axis=0)
+        own = fit.variance if variances is None else variances[i]
+        precisions.append((fit.degrees_of_freedom - fit.rank) / own**2)
+        smallest.append(own)
+    weights = np.stack(np.broadcast_arrays(*precisions))
+    total = weights.sum(axis=0)
+    average = (weights * np.array(differences)).sum(axis=0) / np.where(total > 0, total, 1.0)
     return np.maximum(average, np.min(smallest, axis=0) / 20)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._base.checks import Array
+from .._base.checks import Array, choice
 from ..world.views import Views, ViewsLike, as_views
 from .estimate import NotEstimableError
 from .geometry import Geometry
@@ -29,6 +29,15 @@ NEEDS = {
     "unlabelled": "unlabelled samples of all features",
     "fresh": "fresh labelled samples of all features",
     "truth": "the truth, which only a simulation knows",
+}
+
+
+#: COLLAB's weights, in words for people.
+WEIGHTS = {
+    "empirical": "The paper's (Algorithm 1)",
+    "population": "The paper's, population covariance",
+    "moderated": "Moderated residuals",
+    "plug_in": "Plug-in residuals",
 }
 
 
@@ -54,10 +63,11 @@ class Options:
 
     Parameters
     ----------
-    weights : {"empirical", "population"}
-        COLLAB's weights, Gaussian or optimal.
+    weights : {"empirical", "population", "moderated", "plug_in"}
+        COLLAB's weights (`collab_core.estimators.collab`).
     correction : bool
-        Small-sample correction of the residuals, ``RSS / (n - d_i)``.
+        Small-sample correction of the residuals, ``RSS / (n - d_i)``; moderated and plug-in
+        weights have it already.
     noise : float, optional
         Standard deviation of the label noise where methods are told it.
     """
@@ -65,6 +75,14 @@ class Options:
     weights: str = "empirical"
     correction: bool = False
     noise: float | None = None
+
+    def __post_init__(self) -> None:
+        choice("weights", self.weights, tuple(WEIGHTS))
+
+    @property
+    def form(self) -> str:
+        """Whether weights stretch as the samples do or as the law: empirical or population."""
+        return "population" if self.weights == "population" else "empirical"
 
 
 class Agents:

@@ -77,10 +77,16 @@ def imputed(
     geometry: Geometry,
     rates: dict[int, Array],
     left_out: tuple[LeftOut, ...],
+    variances: Mapping[int, Array] | None = None,
 ) -> Estimate:
     """Solve ``sum a_i T_i' xx T_i theta = sum a_i T_i' xy``, the agents being the keys of rates.
 
     Global imputation with ``a_i``, and COLLAB with empirical weights when ``a_i = 1/R_i``.
+
+    Parameters
+    ----------
+    variances : dict of arrays, shape (...), optional
+        ``s_i`` as the covariance of the estimate takes them; each agent's own by default.
     """
     agents = list(rates)
     moments = {i: with_xx(data[i]) for i in agents}
@@ -89,10 +95,8 @@ def imputed(
     vectors = [rates[i][..., None] * lifted[i][1] for i in agents]
 
     def meats() -> list[Array]:
-        return [
-            times(rates[i] * moments[i].fit.variance, block)
-            for i, block in zip(agents, blocks, strict=True)
-        ]
+        own = variances or {i: moments[i].fit.variance for i in agents}
+        return [times(rates[i] * own[i], block) for i, block in zip(agents, blocks, strict=True)]
 
     information = geometry.scatter_matrices(blocks, agents)
     return solved(geometry, agents, information, vectors, meats, left_out)

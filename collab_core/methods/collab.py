@@ -13,7 +13,7 @@ from ..bounds import differing
 from ..bounds.weights import (
     gaussian_weights,
 )
-from ..core.agents import Agents
+from ..core.agents import WEIGHTS, Agents
 from ..core.estimate import Estimate
 from ..core.geometry import Geometry
 from ..core.moments import AgentData
@@ -28,6 +28,7 @@ from .aggregate import (
     times,
 )
 from .base import PLAIN, Formulas, Method, Style, Told, Traffic, message_numbers
+from .steady import STEADY
 
 
 def collab(
@@ -49,23 +50,35 @@ def collab(
     views : list of index arrays, or (m, d) boolean mask
     covariance : array, shape (d, d) or (..., d, d)
         Feature covariance: known, from unlabelled samples, or pooled (`collab_core.sigma`).
-    weights : {"empirical", "population"}
+    weights : {"empirical", "population", "moderated", "plug_in"}
         ``W_i = (xx/n) / R_i`` as in the paper's Algorithm 1, or ``W_i = Sigma_i+ / R_i``. They
         agree as n grows; at small n empirical weights are far better, because a direction that an
-        agent hardly saw gets hardly any weight.
+        agent hardly saw gets hardly any weight. ``"moderated"`` is ``W_i = (xx/n) / s_i`` with
+        residual variances that lean on everybody's, for real data; ``"plug_in"`` with ``s_i =
+        noise^2 + theta' G_i theta`` at an estimate, for Gaussian worlds in which all agents share
+        one theta (both beyond the paper, `collab_core.methods.steady`). With them no agent of few
+        residual degrees of freedom speaks for everybody, and agents with ``n <= d_i`` take part.
     correction : bool
-        Use the unbiased ``RSS / (n - d_i)`` for R_i instead of the paper's ``RSS / n``.
+        Use the unbiased ``RSS / (n - d_i)`` for R_i instead of the paper's ``RSS / n``. Moderated
+        and plug-in weights are of the unbiased form already.
     residuals : array, shape (m,) or (..., m), optional
-        R_i as measured on other samples than the fit's; from the fit by default.
+        R_i as measured on other samples than the fit's, for the paper's weights; from the fit by
+        default.
 
     Returns
     -------
     Estimate
-        Agents with ``n <= d_i`` (their residual is 0, their weight would be infinite) do not take
-        part and are listed in ``.left_out``.
+        With the paper's weights, agents with ``n <= d_i`` (their residual is 0, their weight would
+        be infinite) do not take part and are listed in ``.left_out``.
     """
-    choice("weights", weights, ("empirical", "population"))
+    choice("weights", weights, tuple(WEIGHTS))
     geometry = Geometry.of(covariance, views)
+    if weights in STEADY:
+        if residuals is not None:
+            raise ValueError(
+                f"residuals go with weights 'empirical' or 'population', got weights {weights!r}"
+            )
+        return STEADY[weights](moments, geometry)
     agents, left_out = participants(moments, geometry, by_residual=True)
     measured = None if residuals is None else finite_array("residuals", residuals)
     residual = {}
@@ -111,6 +124,9 @@ class Collab(Method):
         )
 
     def reads(self, *, full: bool, weights: str) -> frozenset[str]:
+        if weights == "plug_in":
+            # How much of the signal an agent does not see takes theta itself.
+            return self.needs | {"all_pairs"}
         return self.needs - {"xx"} if weights == "population" else self.needs
 
     def covariance(self, problem: Problem, told: Told = PLAIN) -> Array | None:

@@ -136,5 +136,5 @@ def optimal(agents: Agents, samples: Array) -> Estimate:
     start = get("collab").of(agents)
     assert isinstance(start, Estimate)
     return collab_optimal(
-        agents.moments, agents.views, samples, agents.geometry, weights=told.weights, plug_in=start
+        agents.moments, agents.views, samples, agents.geometry, weights=told.form, plug_in=start
     )

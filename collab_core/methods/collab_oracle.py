@@ -31,7 +31,7 @@ class CollabOracle(Method):
             agents.views,
             agents.geometry,
             agents.oracle.scores(),
-            agents.options.weights,
+            agents.options.form,
         )
 
     def covariance(self, problem: Problem, told: Told = PLAIN) -> Array | None:

@@ -82,7 +82,7 @@ class CollabPlus(Method):
 
     def estimate(self, agents: Agents) -> Estimate:
         told = agents.options
-        plain = told.weights == "empirical" and not told.correction and agents.residuals is None
+        plain = told.form == "empirical" and not told.correction and agents.residuals is None
         # COLLAB's estimate is where scoring begins, and often at hand already.
         start = get("collab").of(agents) if plain else None
         assert start is None or isinstance(start, Estimate)

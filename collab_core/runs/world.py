@@ -11,7 +11,7 @@ import numpy as np
 from .._base.checks import Array, choice, whole
 from ..bounds.weights import scores_of_law
 from ..core import sigma as known_by
-from ..core.agents import Agents, Options, Oracle
+from ..core.agents import WEIGHTS, Agents, Options, Oracle
 from ..core.geometry import Geometry
 from ..core.moments import AgentData, Moments, fit_together
 from ..core.problem import Problem
@@ -46,10 +46,11 @@ class Settings:
         every trial), or pool it from the agents' own.
     unlabelled : int
         Number of unlabelled samples: at least d if the covariance comes from them.
-    weights : {"empirical", "population"}
-        COLLAB's weights, Gaussian or optimal.
+    weights : {"empirical", "population", "moderated", "plug_in"}
+        COLLAB's weights (`collab_core.estimators.collab`).
     correction : bool
-        Small-sample correction of the residuals, ``RSS / (n - d_i)``.
+        Small-sample correction of the residuals, ``RSS / (n - d_i)``; moderated and plug-in
+        weights have it already.
     noise_known : bool
         Whether COLLAB+ is told the noise.
     """
@@ -64,7 +65,7 @@ class Settings:
     def __post_init__(self) -> None:
         laws.of(self.features)
         choice("sigma", self.sigma, SIGMA_MODES)
-        choice("weights", self.weights, ("empirical", "population"))
+        choice("weights", self.weights, tuple(WEIGHTS))
         whole("unlabelled", self.unlabelled, low=1)
 
     @property

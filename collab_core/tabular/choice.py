@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._base.checks import choice, fraction, whole
+from ..core.agents import WEIGHTS
 from .column import MOST_AGENTS
 from .table import Table
 
@@ -38,6 +39,9 @@ class Choice:
     sigma : {"agents", "unlabelled"}
         Whether covariances come from the agents' labelled rows, entry by entry, or from complete
         rows without a target.
+    weights : {"moderated", "empirical", "population", "plug_in"}
+        COLLAB's (`collab_core.estimators.collab`). Moderated by default: with the paper's own, an
+        agent of few rows can speak for everybody.
     shuffle : bool
         Deal rows into folds by chance, rather than in turn.
     seed : int
@@ -53,12 +57,14 @@ class Choice:
     without: tuple[str, ...] = ()
     rare: float = 0.01
     sigma: str = "agents"
+    weights: str = "moderated"
     shuffle: bool = True
     seed: int = 0
 
     def __post_init__(self) -> None:
         choice("gaps", self.gaps, ("drop", "mean"))
         choice("sigma", self.sigma, ("agents", "unlabelled"))
+        choice("weights", self.weights, tuple(WEIGHTS))
         fraction("rare", self.rare)
         whole("seed", self.seed, low=0)
         if not self.features:

@@ -11,13 +11,14 @@ import numpy as np
 from .. import methods
 from .._base.checks import Array, Indices
 from .._base.linalg import solve
-from ..core.agents import Agents
+from ..core.agents import Agents, Options
 from ..core.estimate import LeftOut, NotEstimableError
 from ..core.geometry import Geometry
 from ..core.held_out import about_mean
 from ..core.moments import CONSTANT, CONSTANT_ABOUT_MEAN, Moments
 from ..core.target import Models
 from ..methods import estimators
+from ..methods.steady import STEADY, moderated_of
 from .gaps import Filled
 from .sentences import listed
 
@@ -85,7 +86,24 @@ class Fits:
         return Geometry(self.study.covariance(self.moments, self.filled), self.study.views)
 
     @cached_property
+    def variances(self) -> dict[int, Array]:
+        """How far labels vary about the models of those who take part, as weights have it, (R,)."""
+        if self.study.choice.weights not in STEADY:
+            return {i: self.moments[i].fit.residual for i in self._fitted}
+        agents = [i for i, moment in enumerate(self.moments) if moment.features]
+        try:
+            found = moderated_of(self.moments, self.geometry, agents).variances
+        except NotEstimableError:
+            return {}
+        return {i: found[..., j] for j, i in enumerate(agents)}
+
+    @property
     def participants(self) -> tuple[int, ...]:
+        """Agents that tell the others something, in every fit."""
+        return tuple(self.variances)
+
+    @property
+    def _fitted(self) -> tuple[int, ...]:
         """Agents with a feature and enough rows for least squares of their own in every fit."""
         return tuple(
             i
@@ -111,7 +129,7 @@ class Fits:
         parts = {}
         for i in agents:
             block, vector = self.moments[i].lifted(geometry.inverses[i])
-            rate = 1 / self.moments[i].fit.residual
+            rate = 1 / self.variances[i]
             parts[i] = (block * rate[:, None, None], vector * rate[:, None])
         found: dict[int, tuple[Array, Array]] = {}
         for order in (agents, agents[::-1]):
@@ -145,7 +163,10 @@ class Fits:
             own = [np.array([place[j] for j in views[i]], dtype=np.intp) for i in others]
             try:
                 phi = estimators.collab(
-                    [self.moments[i] for i in others], own, Geometry(block, own)
+                    [self.moments[i] for i in others],
+                    own,
+                    Geometry(block, own),
+                    self.study.choice.weights,
                 ).phi
             except NotEstimableError:
                 return None
@@ -165,6 +186,7 @@ class Fits:
             lambda: self.geometry,
             len(self.study.features),
             lacking=lacking,
+            options=Options(weights=self.study.choice.weights),
         )
 
     def estimate(self, method: str) -> Models | None:

@@ -26,6 +26,7 @@ from ..core import sigma as known_by
 from ..core.estimate import Estimate
 from ..core.geometry import Geometry
 from ..core.held_out import HeldOut
+from ..core.moderated import moderated
 from ..core.moments import Moments
 from ..core.problem import Problem
 from ..runs.chunks import HasSubmit, run_chunks
@@ -596,7 +597,9 @@ class TableStudy:
             for i, moment in enumerate(one)
             if moment.features and moment.degrees_of_freedom > moment.features
         }
-        noise = float(np.sqrt(noise_variance(able, geometry, phi)))
+        leaning = moderated(list(able.values())).variances
+        known = {i: leaning[..., j] for j, i in enumerate(able)}
+        noise = float(np.sqrt(noise_variance(able, geometry, phi, known)))
         shares = self.rows / self.rows.mean()
         return Problem(geometry.covariance, geometry.theta(phi), noise, self.views, shares)
 

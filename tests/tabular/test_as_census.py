@@ -57,6 +57,7 @@ def check_against_census(frame: pd.DataFrame, sums: census.CensusSums, states: l
             Choice(
                 "JWMNP", layout.state, tuple(layout.columns.values()), tuple(levels), log=True,
                 rare=0.0, shuffle=False, sigma="agents" if pattern == "all" else "unlabelled",
+                weights="empirical",
             ),
         )  # fmt: skip
         errors, _ = study.errors([[0, 5, 10, 15]])

@@ -66,14 +66,17 @@ def test_shift_is_found_where_it_is_and_not_elsewhere():
     assert "s3" in words.shift(shifted)
 
 
-def test_the_shift_test_is_collab_of_the_others():
-    study = study_of(world(2, shift=1.0)[0])
+@pytest.mark.parametrize("weights", ["moderated", "empirical"])
+def test_the_shift_test_is_collab_of_the_others(weights):
+    study = study_of(world(2, shift=1.0)[0], weights=weights)
     fits = study._whole
     for agent in range(4):
         others = [i for i in range(4) if i != agent]
-        scratch = cc.estimators.collab(
+        # What residual variances lean on is everybody's, the agent's own too.
+        variances = np.stack([fits.variances[i] for i in others], axis=-1)
+        scratch = cc.estimators.global_imputation(
             [fits.moments[i] for i in others], [study.views[i] for i in others],
-            fits.geometry.covariance,
+            fits.geometry.covariance, 1 / variances,
         )  # fmt: skip
         view = study.views[agent]
         block = fits.geometry.covariance[:, view[:, None], view]

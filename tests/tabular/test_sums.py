@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import collab_core as cc
 from collab_core import tabular
@@ -22,7 +23,9 @@ def test_pieces_of_any_size_give_the_same_sums(monkeypatch):
             np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-9)
 
 
-def by_hand(frame: pd.DataFrame, views, folds: np.ndarray, held_out) -> dict[str, list[float]]:
+def by_hand(
+    frame: pd.DataFrame, views, folds: np.ndarray, held_out, weights: str
+) -> dict[str, list[float]]:
     """Held-out errors from raw rows: local least squares, COLLAB, imputation, naive."""
     d = 5
     train, tests, moments = [], [], []
@@ -38,9 +41,10 @@ def by_hand(frame: pd.DataFrame, views, folds: np.ndarray, held_out) -> dict[str
         total[np.ix_(view, view)] += moment.xx
         freedom[np.ix_(view, view)] += moment.n - 1
     covariance = total / freedom
+    collab = cc.estimators.collab(moments, views, covariance, weights)
     estimates = {
-        "collab": cc.estimators.collab(moments, views, covariance),
-        "collab_plus": cc.estimators.collab_plus(moments, views, covariance),
+        "collab": collab,
+        "collab_plus": cc.estimators.collab_plus(moments, views, covariance, start=collab),
         "imputation": cc.estimators.global_imputation(moments, views, covariance),
         "pooled_moments": cc.estimators.pooled_moments(moments, views, covariance),
         "naive_collab": cc.estimators.naive_collab(moments, views, d),
@@ -56,14 +60,15 @@ def by_hand(frame: pd.DataFrame, views, folds: np.ndarray, held_out) -> dict[str
     return found
 
 
-def test_held_out_errors_are_those_of_raw_rows():
+@pytest.mark.parametrize("weights", ["moderated", "empirical"])
+def test_held_out_errors_are_those_of_raw_rows(weights):
     frame, _, _, views = world()
-    study = study_of(frame, shuffle=False)
+    study = study_of(frame, shuffle=False, weights=weights)
     folds = [np.arange((frame["site"] == f"s{i}").sum()) % tabular.FOLDS for i in range(4)]
     for held_out in ([0, 5, 10, 15], [1, 2, 3, 4]):
         errors, notes = study.errors([held_out])
         assert not notes
-        expected = by_hand(frame, views, folds, held_out)
+        expected = by_hand(frame, views, folds, held_out, weights)
         for method in tabular.compared():
             # Naive averages depend on the scale that least squares is told of; it is told.
             np.testing.assert_allclose(errors[method][0], expected[method], rtol=1e-7)
