@@ -68,9 +68,9 @@ class Choice:
         With the target's own questions only, rather than with all that anybody asks.
     log : bool
         The logarithm of the minutes, as the authors do, rather than minutes.
-    weights : {"empirical", "population"}
-        COLLAB's. With population weights a coefficient that a sample could not tell enters with
-        full confidence.
+    weights : {"empirical", "population", "moderated", "plug_in"}
+        COLLAB's (`collab_core.estimators.collab`). With population weights a coefficient that a
+        sample could not tell enters with full confidence.
     """
 
     states: tuple[str, ...]

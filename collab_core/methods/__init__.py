@@ -1,5 +1,6 @@
 """The methods: one file each, registered once. See `base` for how to add one."""
 
+from ..core.agents import WEIGHTS
 from . import estimators
 from .base import (
     Formulas,
@@ -30,6 +31,7 @@ from .pooled_moments import PooledMoments
 from .rw_imputation import RWImputation
 
 __all__ = [
+    "WEIGHTS",
     "Formulas",
     "Method",
     "Report",

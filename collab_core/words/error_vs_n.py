@@ -30,6 +30,13 @@ $\\sqrt{C/n}$. The naive average gathers around $\\sum_i P_i' T_i \\theta / m$, 
 $\\theta$.
 """
 
+WEIGHTS_HELP = (
+    "The paper weighs an agent by 1 / its own residual, which is nearly 0 by luck where n is "
+    "hardly above its number of features. Moderated residuals lean on everybody's; plug-in ones "
+    "are what the model says at COLLAB's own estimate. Both let agents with fewer samples than "
+    "features take part."
+)
+
 
 def headline(problem: Problem, own: Curve, agent: int) -> str:
     """From which n together beats alone, and what it is worth in samples."""

@@ -56,6 +56,8 @@ def test_curves_and_clouds_of_odd_worlds(name):
         {"known": "unlabelled", "unlabelled": "100"},
         {"known": "pooled"},
         {"weights": "population", "corrected": "1", "noise": "1"},
+        {"weights": "moderated", "from": "1", "to": "20"},
+        {"weights": "plug_in", "known": "unlabelled"},
         {"methods": "local"},
         {"log": "0", "scaled": "1"},
         {"agent": "2"},

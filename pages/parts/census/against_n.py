@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from collab_core import census, figures
+from collab_core import census, figures, methods
 from collab_core.census import People, Study
 from collab_core.runs.curve import Curve
 from collab_core.words import census as say
@@ -34,9 +34,11 @@ def show(script: Script, study: Study) -> None:
         weights = options.pick(
             "weights",
             "COLLAB's weights",
-            ("empirical", "population"),
+            list(methods.WEIGHTS),
             "empirical",
-            help="With population weights a rare level that a sample could not tell counts fully.",
+            words=methods.WEIGHTS.__getitem__,
+            help="With the population's covariance a rare level that a sample could not tell counts"
+            " fully. Moderated residuals lean on everybody's.",
         )
         if weights != study.choice.weights:
             study = script.run("study", census.with_choice, study, weights=weights)

@@ -14,7 +14,6 @@ from pages.shared import options
 from pages.shared.say import words
 
 SIGMA = {"known": "Known", "unlabelled": "From unlabelled samples", "pooled": "Pooled from agents"}
-WEIGHTS = {"empirical": "Empirical (Algorithm 1)", "population": "Population"}
 TRIALS = (1, 5, 20, 50, 100, 200, 500, 1000, 2000)
 UNLABELLED = (100, 200, 500, 1000, 2000, 5000, 10_000)
 
@@ -128,10 +127,14 @@ def _settings(scenario: cc.Scenario, law: str) -> cc.simulate.Settings:
         disabled=sigma != "unlabelled",
     )  # fmt: skip
     weights = options.pick(
-        "weights", "COLLAB's weights", list(WEIGHTS), "empirical", words=WEIGHTS.__getitem__
-    )
+        "weights", "COLLAB's weights", list(cc.methods.WEIGHTS), "empirical",
+        words=cc.methods.WEIGHTS.__getitem__, help=say.WEIGHTS_HELP,
+    )  # fmt: skip
     noise_known = options.switch("noise", "COLLAB+ knows the noise")
-    correction = options.switch("corrected", "Small-sample correction of residuals")
+    correction = options.switch(
+        "corrected", "Small-sample correction of residuals",
+        help="For the paper's weights; the others have it already.",
+    )  # fmt: skip
     return cc.simulate.Settings(
         features=law, sigma=sigma, unlabelled=max(unlabelled, scenario.d), weights=weights,
         correction=correction, noise_known=noise_known,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from collab_core import tabular
+from collab_core import methods, tabular
 from collab_core.tabular import Choice, Table
 from pages.shared import options
 from pages.shared.say import error_box, literal, words
@@ -21,6 +21,15 @@ GAPS = (
     "A gap is a missing value of a feature that the row's agent usually has. It is filled "
     "with the mean of rows like it, of all agents: right only if gaps come by chance and "
     "features go together alike everywhere."
+)
+
+#: Of all weights, those that lean on nothing but these rows.
+TABLE_WEIGHTS = ("moderated", "empirical")
+
+WEIGHTS = (
+    "How much COLLAB heeds an agent goes by how far its rows are from its own model. Moderated: "
+    "with few rows that is judged by everybody's, so that nobody speaks for all by luck. The "
+    "paper's own: by the agent's residual alone, and agents with too few rows stay out."
 )
 
 
@@ -79,12 +88,17 @@ def more_choices(table: Table, guess: Choice) -> Choice | None:
             words={"agents": "from the agents' rows",
                    "unlabelled": "from rows without a target"}.__getitem__,
         )  # fmt: skip
+    weights = options.pick(
+        "weights", "COLLAB's weights", TABLE_WEIGHTS, "moderated",
+        words=methods.WEIGHTS.__getitem__, help=WEIGHTS,
+    )  # fmt: skip
     if not features:
         error_box("Pick at least one feature.")
         return None
     return Choice(
         guess.target, guess.agent, features, categories, log=log, gaps=gaps,
         without=tuple(values[int(place)] for place in without), rare=rare, sigma=sigma,
+        weights=weights,
     )  # fmt: skip
 
 
