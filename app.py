@@ -20,6 +20,7 @@ page = st.navigation(
             st.Page("pages/what_if.py", title="What if"),
         ],
         "Beyond": [
+            st.Page("pages/agents_that_differ.py", title="Agents that differ"),
             st.Page("pages/beyond_gaussian.py", title="Beyond Gaussian"),
             st.Page("pages/beyond_linear.py", title="Beyond linear"),
         ],

@@ -1,8 +1,9 @@
 """Beyond linear: the paper's last proposal, tried on logistic regression; simulated and real."""
 
+from collab_core.words.world import ONE_RELATION
 from pages.parts.beyond_linear import calibration, census, curves, models
 from pages.shared import options
-from pages.shared.say import error_box
+from pages.shared.say import error_box, words
 from pages.shared.script import Script
 from pages.shared.shell import heading, page, problem_of
 
@@ -23,9 +24,10 @@ def main() -> None:
             census.draw()
             return
         script = Script.of(scenario)
-        problem = problem_of(scenario, script)
+        problem = problem_of(scenario, script, knows=True)
         if problem is None:
             return
+        words(ONE_RELATION if problem.differs else "")
         try:
             SIMULATED[part](scenario, problem, script)
         except (ValueError, ArithmeticError) as reason:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collab_core.words.world import DIFFER
 from pages.parts.lower_bounds import chain, gap, ratio, thresholds
-from pages.shared.say import error_box
+from pages.shared.say import error_box, words
 from pages.shared.shell import heading, page
 
 PARTS = {
@@ -19,6 +20,8 @@ def main() -> None:
     """Draw the page."""
     with page() as scenario:
         part = heading("Lower bounds", PARTS)
+        # The other parts ask for the world itself, and that says so.
+        words(DIFFER if part in ("ratio", "map") and scenario.differ != "none" else "")
         try:
             SHOW[part](scenario)
         except (ValueError, ArithmeticError) as reason:

@@ -205,6 +205,26 @@ class RandomEffects:
         return self._from(lambda n: self._mean(self.collab, n, agents)
                           - self._mean(self.local, n, agents), agents)  # fmt: skip
 
+    def collab_pays_up_to(self, n: float, agents: Sequence[int] | None = None) -> float | None:
+        """How many times as large deviations can be before COLLAB loses to working alone at n.
+
+        None where it never does, 0 where it does without any.
+        """
+
+        def excess(size: float) -> float:
+            world = self.scaled(size)
+            return world._mean(world.collab, n, agents) - world._mean(world.local, n, agents)
+
+        low, high = np.log(1e-6), np.log(1e3)
+        if excess(np.exp(low)) > 0:
+            return 0.0
+        if not excess(np.exp(high)) > 0:
+            return None
+        while high - low > 1e-5:
+            middle = (low + high) / 2
+            low, high = (low, middle) if excess(np.exp(middle)) > 0 else (middle, high)
+        return float(np.exp(high))
+
     def alone_from(self, agents: Sequence[int] | None = None, within: float = 0.05) -> float | None:
         """The n from which on partial pooling saves less than a share of the error of alone.
 

@@ -10,6 +10,7 @@ from .bounds import chain, loss_along, ratio_against_p, threshold_map
 from .census import coefficient_intervals, errors_on_people, falls_by_question, states_measured
 from .clouds import estimate_clouds
 from .curves import bytes_lines, error_curve, error_lines
+from .different import belonging, coefficient_spread, errors_apart, forest
 from .disturbed import advantage
 from .ellipses import ellipse_matrix, ellipses, intervals, played_ellipses
 from .errors import error_against_bytes, errors_by_method, rise_by_agent, worth_by_agent
@@ -40,11 +41,13 @@ __all__ = [
     "PALETTE",
     "advantage",
     "agent_names",
+    "belonging",
     "beyond_axis",
     "budget",
     "bytes_lines",
     "chain",
     "coefficient_intervals",
+    "coefficient_spread",
     "coefficients_by_agent",
     "covariance_heatmap",
     "ellipse_matrix",
@@ -52,6 +55,7 @@ __all__ = [
     "error_against_bytes",
     "error_curve",
     "error_lines",
+    "errors_apart",
     "errors_by_method",
     "errors_on_people",
     "estimate_clouds",
@@ -59,6 +63,7 @@ __all__ = [
     "falls_by_question",
     "feature_gains",
     "feature_names",
+    "forest",
     "held_out_errors",
     "intervals",
     "label",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from threading import Event
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from .. import methods as registry
@@ -28,17 +29,25 @@ from .chunks import HasSubmit
 from .curve import Curve
 from .disturbances import agents_of, local_truth
 from .draws import CompleteSums, complete_sums
+from .one_data_set import MODELS, DataSet, belonging, coefficients, data_set, one_coefficient
 from .source import Chunk, Found, Plan, Source, Wanted, curves
 
 __all__ = [
     "COMPARED",
     "LINES",
+    "MODELS",
+    "DataSet",
     "DifferentWorld",
     "RandomEffects",
     "against_n",
     "against_spread",
+    "belonging",
+    "coefficients",
     "compared",
     "curve",
+    "data_set",
+    "one_coefficient",
+    "table",
 ]
 
 #: What such a world has at hand for methods.
@@ -246,3 +255,21 @@ def expected(
         size, n = (place, fixed) if axis == "spread" else (fixed, place)
         found.append(float(world.scaled(size).line(method)(n)[list(agents)].mean()))
     return found
+
+
+def table(curve: Curve, lines: pd.DataFrame) -> pd.DataFrame:
+    """Simulated errors and closed forms in one frame, a row per place and method.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        As from `against_spread` or `against_n`, at the places of the curve; its formulas are for
+        methods that were not simulated, too.
+
+    Returns
+    -------
+    DataFrame
+        The axis, ``method``, ``mean``, ``low``, ``high``, ``theory`` and ``trials``.
+    """
+    names = [curve.axis, "method", "mean", "low", "high", "trials"]
+    return curve.frame[names].merge(lines, how="outer", on=[curve.axis, "method"], sort=False)

@@ -14,6 +14,12 @@ DIFFER = (
     "do not."
 )
 
+#: Said where a page knows one relation only.
+ONE_RELATION = (
+    "**Agents follow relations of their own in this world.** This page shows it as if all followed "
+    "the shared one."
+)
+
 
 def features(indices: Sequence[int] | Indices, most: int = 6) -> str:
     """Features by name, counted from 1: "x1, x4", or the first few "and 3 more"."""
