@@ -2,11 +2,12 @@
 
 from pages.parts.agents_that_differ import against_n, belong, coefficients, guard, pulled, spread
 from pages.parts.agents_that_differ.world import choose
-from pages.shared.say import error_box
-from pages.shared.shell import heading, page
+from pages.shared import options
+from pages.shared.say import error_box, words
+from pages.shared.shell import page
 
 PARTS = {
-    "spread": "How much they differ",
+    "spread": "How much",
     "n": "Against n",
     "pulled": "Who is pulled where",
     "coefficients": "What is shared",
@@ -25,7 +26,9 @@ DRAWN = {
 
 def main() -> None:
     with page() as scenario:
-        part = heading("Agents that differ", PARTS, width=0.8)
+        # Six parts need the whole width.
+        words("# Agents that differ")
+        part = options.segments("part", "Show", PARTS, label_visibility="collapsed")
         world = choose(scenario)
         if world is None:
             return

@@ -36,7 +36,7 @@ def errors_apart(
     title: str,
     at: float | None = None,
     said: str = "",
-    height: int = 430,
+    height: int = 390,
 ) -> go.Figure:
     """Draw errors against how much agents differ, or against n: theory as lines, runs as markers.
 

@@ -272,4 +272,7 @@ def table(curve: Curve, lines: pd.DataFrame) -> pd.DataFrame:
         The axis, ``method``, ``mean``, ``low``, ``high``, ``theory`` and ``trials``.
     """
     names = [curve.axis, "method", "mean", "low", "high", "trials"]
-    return curve.frame[names].merge(lines, how="outer", on=[curve.axis, "method"], sort=False)
+    found = curve.frame[names].merge(lines, how="outer", on=[curve.axis, "method"])
+    order = list(dict.fromkeys([*COMPARED, *curve.methods, *lines["method"]]))
+    place = found["method"].map(order.index)
+    return found.assign(_place=place).sort_values(["_place", curve.axis]).drop(columns="_place")

@@ -23,8 +23,8 @@ def amount(size: float) -> str:
 def borrowed() -> str:
     """Said where the sidebar's world has one relation for all."""
     return (
-        "The world of the sidebar has one relation for all agents, as the paper assumes. Here they "
-        "are made to differ; moving the control takes that over into the world."
+        "The sidebar's world has one relation for all agents, so here they are made to differ. The "
+        "control changes the world itself."
     )
 
 
@@ -40,10 +40,6 @@ def share(size: float, signal: float, label_variance: float) -> str:
     )
 
 
-def _names(ahead: str, behind: str, factor: float) -> str:
-    return f"{ahead}'s error is {times(factor)} times smaller than {behind}'s"
-
-
 def hero_title(world: RandomEffects, n: float, agents: Sequence[int]) -> str:
     """The finding in a few words; the world has deviations of size 1."""
     limit = world.collab_pays_up_to(n, agents)
@@ -51,7 +47,7 @@ def hero_title(world: RandomEffects, n: float, agents: Sequence[int]) -> str:
         return "COLLAB pays however much agents differ"
     if limit == 0:
         return "COLLAB does not pay, even with one relation for all"
-    return f"COLLAB pays until agents differ by {limit:.2g} standard deviations"
+    return f"COLLAB pays up to a distance of {limit:.2g}"
 
 
 def hero(world: RandomEffects, n: float, agents: Sequence[int]) -> str:
@@ -60,7 +56,10 @@ def hero(world: RandomEffects, n: float, agents: Sequence[int]) -> str:
         float(line(n)[list(agents)].mean()) for line in (world.local, world.collab, world.adaptive)
     )
     if together <= alone:
-        first = f"**At n = {n:,.0f}, {_names('COLLAB', 'working alone', alone / together)}.**"
+        first = (
+            f"**At n = {n:,.0f}, COLLAB's error is {times(alone / together)} times smaller than "
+            "that of working alone.**"
+        )
     else:
         first = (
             f"**At n = {n:,.0f}, COLLAB's error is {times(together / alone)} times that of working "
@@ -109,8 +108,8 @@ def crossings(world: RandomEffects, agents: Sequence[int]) -> str:
     first = (
         "**COLLAB does not pay here at any n.**"
         if until == 0
-        else f"**COLLAB pays up to about n = {two_digits(until)}; with more data every agent is "
-        "better off alone.**"
+        else f"**COLLAB pays up to about n = {two_digits(until)}; with more data agents are better "
+        "off alone, on average.**"
     )
     if alone is None:
         return f"{first} Partial pooling stays more than 5% ahead of working alone for ever."
@@ -141,10 +140,10 @@ def forest(frame: pd.DataFrame, feature: int) -> str:
     agent = int(pulls.index[int(pulls.to_numpy().argmax())])
     truths = frame.drop_duplicates("agent").set_index("agent")["truth"]
     own, shared, truth = wide["local"][agent], wide["collab"][agent], float(truths[agent])
-    nearer = "own" if abs(own - truth) < abs(shared - truth) else "shared"
+    nearer = "its own" if abs(own - truth) < abs(shared - truth) else "what all share"
     said = (
         f"**Agent {agent} is pulled farthest:** its own data say {own:.2g} for x{feature + 1}, "
-        f"what all share says {shared:.2g}; the truth is {truth:.2g}, nearer to the {nearer} one."
+        f"what all share says {shared:.2g}; the truth is {truth:.2g}, nearer to {nearer}."
     )
     if "adaptive" in wide and pd.notna(wide["adaptive"].get(agent)):
         said += f" Partial pooling takes {wide['adaptive'][agent]:.2g}."
@@ -191,7 +190,10 @@ def belonging(frame: pd.DataFrame) -> str:
         return said + " In truth all follow one relation."
     if len(truly) == len(frame):
         return said + " In truth everybody deviates a little."
-    return said + f" In truth it is {', '.join(f'agent {int(i)}' for i in truly)} who differ."
+    listed = ", ".join(str(int(i)) for i in truly)
+    if len(truly) == 1:
+        return said + f" In truth only agent {listed} differs."
+    return said + f" In truth only agents {listed} differ."
 
 
 def guard_title(found: DisturbedCurve) -> str:

@@ -57,12 +57,12 @@ def test_odd_worlds(name, part):
 def test_the_page_begins_with_agents_that_differ_and_leaves_the_world_alone():
     query = SMALL.replace(differ="none").to_query()
     app = opened("spread", query)
-    assert "The world of the sidebar has one relation for all" in said(app)
+    assert "The sidebar's world has one relation for all" in said(app)
     assert scenario_of(app).differ == "none"
     app.select_slider(key="hero-spread").set_value(1.0).run()
     assert (scenario_of(app).differ, scenario_of(app).spread) == ("common", 1.0)
     assert (param(app, "differ"), param(app, "spread")) == ("common", "1")
-    assert "The world of the sidebar has one relation for all" not in said(app)
+    assert "The sidebar's world has one relation for all" not in said(app)
 
 
 def test_the_words_are_the_formulas_numbers():

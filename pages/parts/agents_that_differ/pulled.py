@@ -12,7 +12,7 @@ from pages.shared.say import words
 from .world import begun
 
 #: More agents than this make a figure too long to read.
-MOST_ROWS = 20
+MOST_ROWS = 12
 
 
 def part(world: cc.Scenario) -> None:

@@ -61,7 +61,7 @@ def _show(
         figures.errors_apart(
             frame, axis="spread", text="how much agents differ (standard deviations of the label)",
             title=say.hero_title(unit, float(world.n), agents), at=world.spread,
-            said=say.amount(world.spread),
+            said="here",
         ),
         script,
         key="spread",
