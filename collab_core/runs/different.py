@@ -57,7 +57,7 @@ GIVEN = frozenset({"fit", "xx", "covariance", "all_pairs"})
 COMPARED = ("local", "collab", "adaptive", "guarded")
 
 #: Numbers per array in a chunk of trials, and most trials in it: progress shows, Stop is quick.
-CHUNK_NUMBERS, CHUNK_TRIALS = 200_000, 20
+CHUNK_NUMBERS, CHUNK_TRIALS = 50_000, 20
 
 
 def compared() -> list[str]:

@@ -97,7 +97,7 @@ def missing(keys: Sequence[str]) -> str:
     if not absent:
         return ""
     listed = " and ".join(absent)
-    return f"Not simulated, because not among the methods: {listed}."
+    return f"Not simulated here: {listed}."
 
 
 def crossings(world: RandomEffects, agents: Sequence[int]) -> str:

@@ -12,7 +12,7 @@ from pages.shared.figure import show
 from pages.shared.say import words
 from pages.shared.script import Script
 
-from .world import begun
+from .world import affordable, begun
 
 POINTS = 8
 
@@ -25,9 +25,18 @@ def part(world: cc.Scenario) -> None:
     agents = cc.disturbed.judged(problem, sizes[0])
     effects = cc.different.RandomEffects(problem, variances)
     words(say.crossings(effects, agents))
-    trials = options.number("trials", "Trials", 20, 400, 40, visible=False)
+    methods, usual = affordable(problem)
+    trials = options.number("trials", "Trials", 2, 400, usual, visible=False)
     call = script.plan(
-        "curve", cc.different.curve, problem, variances, sizes, trials, axis="n", seed=world.seed
+        "curve",
+        cc.different.curve,
+        problem,
+        variances,
+        sizes,
+        trials,
+        axis="n",
+        methods=methods,
+        seed=world.seed,
     )
 
     def draw(found: cc.simulate.Curve, final: bool) -> None:

@@ -11,10 +11,9 @@ from pages.shared.figure import show
 from pages.shared.say import words
 from pages.shared.script import Script
 
-from .world import begun, with_unit
+from .world import affordable, begun, with_unit
 
 SIZES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-TRIALS = (20, 40, 100, 400)
 
 
 def part(world: cc.Scenario) -> None:
@@ -27,9 +26,18 @@ def part(world: cc.Scenario) -> None:
     if agents:
         at = cc.different.RandomEffects(problem, variances).scaled(world.spread)
         words(say.hero(at, n, agents))
-    trials = options.number("trials", "Trials", TRIALS[0], TRIALS[-1], TRIALS[1], visible=False)
+    methods, usual = affordable(problem)
+    trials = options.number("trials", "Trials", 2, 400, usual, visible=False)
     call = script.plan(
-        "curve", cc.different.curve, problem, variances, SIZES, trials, n=n, seed=world.seed
+        "curve",
+        cc.different.curve,
+        problem,
+        variances,
+        SIZES,
+        trials,
+        n=n,
+        methods=methods,
+        seed=world.seed,
     )
 
     def draw(found: cc.simulate.Curve, final: bool) -> None:

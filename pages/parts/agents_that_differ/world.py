@@ -46,6 +46,19 @@ def begun(world: cc.Scenario) -> tuple[Script, cc.Problem]:
     return script, script.run("problem", world.problem)
 
 
+#: Agents times squared features above which methods that fit everybody anew for each agent are
+#: left out of runs along a grid, and fewer trials are drawn.
+LARGE = 5_000
+
+
+def affordable(problem: cc.Problem) -> tuple[list[str], int]:
+    """Methods and trials of a run along a grid that a person can wait for."""
+    keys = cc.different.compared()
+    if problem.agents * problem.dimension**2 <= LARGE:
+        return keys, 40
+    return [key for key in keys if key != "guarded"], 10
+
+
 def with_unit(world: cc.Scenario) -> cc.Scenario:
     """The same world with deviations of size 1: what is drawn along sizes depends on it alone."""
     return world.replace(spread=1.0)
