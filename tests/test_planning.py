@@ -222,60 +222,6 @@ def test_a_plan_is_greedy_and_its_errors_are_those_of_the_worlds():
     assert stopped.equals(plan.iloc[:2])
 
 
-@given(problems())
-def test_samples_needed_give_the_wanted_error(problem):
-    wanted = 0.01 * problem.label_variance
-    frame = planning.samples_needed(problem, wanted)
-    for i in np.flatnonzero(problem.sizes > 0):
-        alone, together = frame["alone"][i], frame["together"][i]
-        assert alone == pytest.approx(cc.whatif.samples_alone(problem, i, wanted))
-        # At least what the leading order says, and never more than alone.
-        leading = cc.bounds.error(problem, cc.bounds.gauss(problem), i) / wanted
-        assert leading * problem.shares[i] <= together * (1 + 1e-9)
-        assert together <= alone
-        if together < alone:
-            error = planning.finite_errors(problem, together / problem.shares[i])[0, i]
-            assert error <= wanted * (1 + 1e-9)
-    # With very many samples the leading order is all there is.
-    leading = planning.Consortium(problem, 1e8).together
-    least = leading[problem.sizes > 0].min()
-    many = planning.samples_needed(problem, least)["together"]
-    assert_allclose(many, leading / least * 1e8 * problem.shares, rtol=1e-3)
-
-
-def test_finite_errors_of_one_agent_are_those_of_least_squares_to_second_order():
-    """Features only: an agent alone has no weights to get wrong."""
-    problem = cc.Problem(cc.covariance.equicorrelated(4, 0.3), np.ones(4), 1.0, [range(4)])
-    n = np.array([200.0, 1000.0])
-    freedom = n - 4
-    found = planning.finite_errors(problem, n)[:, 0] * (freedom - 4) / (freedom - 2)
-    # The correction is taken at the smaller rate, which is of third order.
-    assert_allclose(found, 4 / n * (1 + 5 / n), rtol=1e-3)
-    assert np.isinf(planning.finite_errors(problem, [8.0])).all()
-
-
-@pytest.mark.parametrize(
-    "scenario",
-    [cc.Scenario(), cc.Scenario(d=8, m=5, rich=2, rich_size=6, size=4, spikes=1, seed=3)],
-    ids=["paper", "small"],
-)
-def test_samples_together_reach_the_wanted_error_in_simulation(scenario):
-    problem = scenario.problem()
-    world = planning.Consortium(problem, 1.0)
-    agent = int((world.alone / world.together).argmax())
-    size = int(problem.sizes.max()) + 20
-    wanted = float(planning.finite_errors(problem, size)[0, agent])
-    assert planning.samples_needed(problem, wanted)["together"][agent] == pytest.approx(
-        size, rel=0.01
-    )
-    curve = cc.simulate.error_curve(problem, [size], 800, ["collab"], target=agent, seed=1)
-    row = curve.frame.iloc[0]
-    error = (row["high"] - row["mean"]) / 1.96
-    # Third order is left out: a tenth, where the leading order is off by a quarter.
-    assert abs(row["mean"] - wanted) < 3 * error + 0.1 * wanted
-    assert world.together[agent] / size < row["mean"] - 3 * error
-
-
 def test_extra_samples_are_recomputation_with_other_shares():
     problem = random_problem(np.random.default_rng(5), shares=True)
     n, extra = 100, 500

@@ -8,7 +8,8 @@ a change of K by one small matrix.
 
 from .consortium import Consortium, rises_by_agent, who_helps_whom, with_names
 from .features import Groups, feature_groups, next_features, plan_features, with_feature
-from .samples import equal_shares, finite_errors, samples_needed, spend_samples, usual_error
+from .finite import finite_errors
+from .samples import equal_shares, samples_needed, spend_samples, usual_error
 from .shares import LARGEST_EXACT, Shares, shapley
 
 __all__ = [

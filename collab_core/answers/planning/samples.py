@@ -4,58 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from ..._base.checks import Array, positive, whole
-from ..._base.linalg import transpose
+from ...bounds.covariances import gauss, local_errors
 from ...core.problem import Problem
-from .consortium import Consortium, inverted
+from .consortium import Consortium
+from .finite import finite_errors
 
-
-def finite_errors(problem: Problem, sizes: ArrayLike) -> Array:
-    """COLLAB's expected error for every agent at sizes that are not large, shape (q,) -> (q, m).
-
-    Leading order ``tr(S_i inv(K))`` with two corrections. Agents are weighted by 1/R_i, and R_i
-    varies: for ``nu = n_i - d_i`` degrees of freedom, weights in ``1/chi2(nu)`` leave an agent the
-    share ``E[w]^2 / E[w^2] = (nu - 4) / (nu - 2)`` of its rate (nothing from ``nu = 4`` down). And
-    the features vary: with ``A = inv(K)`` the mean of the inverse of the K that was drawn is, to
-    second order,
-
-        A + A sum_k (r_k^2 / n_k) [S_k A S_k + tr(S_k A) S_k] A,
-
-    for one agent that sees everything ``1 + (d + 1)/n``, as it should be. Infinite where a feature
-    is seen by nobody who takes part.
-
-    Parameters
-    ----------
-    sizes : array, shape (q,)
-        Labelled samples per agent, times its share.
-    """
-    return _finite_errors(Consortium(problem, 1.0), np.atleast_1d(np.asarray(sizes, dtype=float)))
-
-
-def _finite_errors(world: Consortium, sizes: Array) -> Array:
-    """As `finite_errors`, of a world that is prepared already."""
-    problem = world.problem
-    counts = sizes[:, None] * problem.shares
-    freedom = counts - problem.sizes
-    kept = np.where(freedom > 4, (freedom - 4) / np.maximum(freedom - 2, 1.0), 0.0)
-    rates = kept * counts / problem.unexplained
-    spread, unknown = inverted(world.weighed(rates))
-    first = world.traces(spread)
-    middle = np.zeros_like(spread)
-    locals_ = problem.geometry.inverses
-    for k, (view, local) in enumerate(zip(problem.views, locals_, strict=True)):
-        weight = (rates[:, k] ** 2 / counts[:, k])[:, None, None]
-        block = local @ spread[:, view[:, None], view] @ local
-        middle[:, view[:, None], view] += weight * (block + first[:, k, None, None] * local)
-    errors = world.traces(spread + spread @ middle @ transpose(spread))
-    errors[unknown.astype(float) @ problem.mask.T > 0] = np.inf
-    return errors
-
-
-#: Sizes tried for a wanted error, and how often the gap around the first that suffices is halved.
-GRID, HALVINGS = 24, 11
+#: Sizes tried for a wanted error, and how narrow the gap around the first that suffices is made:
+#: in between, errors are interpolated on log scales.
+GRID, NARROW = 24, 1.05
 
 
 def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
@@ -71,24 +29,13 @@ def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
     wanted = positive("error", error)
     sizes = problem.sizes
     alone = np.where(sizes > 0, sizes + 1 + problem.unexplained * sizes / wanted, 0.0)
-    seeing = np.flatnonzero(sizes > 0)
-    # No size below the leading order's suffices; some way above it, and above all views, one does.
-    world = Consortium(problem, 1.0)
-    leading = world.together / wanted
-    lowest = leading[seeing].min(initial=1.0)
-    highest = max(2 * leading.max(), float(((4 * sizes + 20) / problem.shares).max()), 2 * lowest)
-    while (_finite_errors(world, np.array([highest]))[0, seeing] > wanted).any():
-        highest *= 2
-    grid = np.geomspace(lowest, highest, GRID)
-    errors = _finite_errors(world, grid)
-    place = np.argmax(errors[:, seeing] <= wanted, axis=0)
-    low, high = grid[np.maximum(place - 1, 0)], grid[place]
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        short = _finite_errors(world, middle)[np.arange(seeing.size), seeing] > wanted
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
     together = np.zeros(problem.agents)
-    together[seeing] = np.minimum(high * problem.shares[seeing], alone[seeing])
+    if problem.agents == 1:
+        together = alone.copy()
+    else:
+        seeing = np.flatnonzero(sizes > 0)
+        own = _sizes_for(problem, wanted)[seeing] * problem.shares[seeing]
+        together[seeing] = np.minimum(own, alone[seeing])
     return pd.DataFrame(
         {
             "agent": np.arange(1, problem.agents + 1),
@@ -97,6 +44,39 @@ def samples_needed(problem: Problem, error: float) -> pd.DataFrame:
             "saved": np.divide(alone, together, out=np.ones_like(alone), where=together > 0),
         }
     )
+
+
+def _sizes_for(problem: Problem, wanted: float) -> Array:
+    """The size from which on each agent's `finite_errors` is at most as wanted, shape (m,)."""
+    seeing = problem.sizes > 0
+    # No size below the leading order's suffices; some way above it, and above all views, one does.
+    leading = local_errors(problem, gauss(problem)) / wanted
+    lowest = leading[seeing].min()
+    highest = max(2 * leading.max(), float(((4 * problem.sizes + 20) / problem.shares).max()))
+    while (finite_errors(problem, highest)[0, seeing] > wanted).any():
+        highest *= 2
+    grid = np.geomspace(lowest, max(highest, 2 * lowest), GRID)
+    errors = finite_errors(problem, grid)
+    agents = np.arange(problem.agents)
+    while True:
+        # The last that does not suffice: with an agent of a single degree of freedom more, whose
+        # weight is wild, errors can rise for a while.
+        place = np.maximum(len(grid) - np.argmax((errors > wanted)[::-1], axis=0), 1)
+        place[~(errors > wanted).any(axis=0)] = 1
+        low, high = grid[place - 1], grid[place]
+        open_ended = np.isinf(errors[place - 1, agents])
+        wide = seeing & (high / low > np.where(open_ended, 1 + (NARROW - 1) / 10, NARROW))
+        if not wide.any():
+            break
+        more = np.unique(np.sqrt(low * high)[wide])
+        order = np.argsort(np.concatenate([grid, more]))
+        errors = np.concatenate([errors, finite_errors(problem, more)])[order]
+        grid = np.concatenate([grid, more])[order]
+    before, after = errors[place - 1, agents], errors[place, agents]
+    falls = seeing & ~open_ended & (after < before) & (before > wanted)
+    gone = np.ones(problem.agents)
+    gone[falls] = np.log(before[falls] / wanted) / np.log(before[falls] / after[falls])
+    return np.asarray(low * (high / low) ** gone)
 
 
 def spend_samples(problem: Problem, n: float, extra: float, steps: int = 1) -> pd.DataFrame:
