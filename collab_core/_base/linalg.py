@@ -31,17 +31,27 @@ def matvec(matrix: Array, vector: Array) -> Array:
     return (matrix @ vector[..., None])[..., 0]
 
 
-def congruence(outer: Array, inner: Array) -> Array:
-    """Return ``outer @ inner @ outer`` for symmetric matrices, shapes (..., k, k)."""
-    if outer.ndim > 2 or inner.ndim == 2:
-        result = outer @ inner @ outer
+def times(scalar: Array, matrix: Array) -> Array:
+    """Scale matrices (..., k, k) by scalars (...)."""
+    return scalar[..., None, None] * matrix
+
+
+def outer(vector: Array) -> Array:
+    """``v v'``, shape (..., k) -> (..., k, k)."""
+    return vector[..., :, None] * vector[..., None, :]
+
+
+def congruence(outside: Array, inner: Array) -> Array:
+    """Return ``outside @ inner @ outside`` for symmetric matrices, shapes (..., k, k)."""
+    if outside.ndim > 2 or inner.ndim == 2:
+        result = outside @ inner @ outside
         return (result + transpose(result)) / 2
     # A shared outer matrix: fold all trials into the rows of two large products. The half product
     # is transposed in between, and the result is symmetric up to rounding, so none is owed at the
     # end.
-    k = outer.shape[-1]
-    half = (inner.reshape(-1, k) @ outer).reshape(inner.shape)
-    return (transpose(half).reshape(-1, k) @ outer).reshape(inner.shape)
+    k = outside.shape[-1]
+    half = (inner.reshape(-1, k) @ outside).reshape(inner.shape)
+    return (transpose(half).reshape(-1, k) @ outside).reshape(inner.shape)
 
 
 def inverse(matrix: Array) -> Array:
@@ -82,12 +92,12 @@ def pseudo_inverse(matrix: Array) -> tuple[Array, np.ndarray]:
         return inverse(matrix), np.full(matrix.shape[:-2], k)
     diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
     scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    outer = scale[..., :, None] * scale[..., None, :]
-    eigenvalues, vectors = np.linalg.eigh(matrix / outer)
+    scales = outer(scale)
+    eigenvalues, vectors = np.linalg.eigh(matrix / scales)
     kept = eigenvalues > RANK_TOLERANCE * k
     inverted = np.where(kept, 1 / np.where(kept, eigenvalues, 1.0), 0.0)
     result = (vectors * inverted[..., None, :]) @ transpose(vectors)
-    return result / outer, kept.sum(axis=-1)
+    return result / scales, kept.sum(axis=-1)
 
 
 def solve(matrix: Array, right: Array) -> tuple[Array, np.ndarray]:

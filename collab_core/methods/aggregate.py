@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, finite_array
-from .._base.linalg import congruence, matvec, pseudo_inverse, solve, transpose
+from .._base.linalg import congruence, matvec, pseudo_inverse, solve, times, transpose
 from ..core.estimate import Estimate, LeftOut, NotEstimableError
 from ..core.geometry import Geometry
 from ..core.moments import AgentData, Moments
@@ -254,8 +254,3 @@ def stacked_models(
         if i not in skipped:
             models[..., view, i] = moments[i].fit.theta
     return models, left_out
-
-
-def times(scalar: Array, matrix: Array) -> Array:
-    """Scale matrices (..., k, k) by scalars (...)."""
-    return scalar[..., None, None] * matrix

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array
+from .._base.linalg import times
 from ..bounds import covariances as bounds
 from ..bounds import differing
 from ..bounds.weights import (
@@ -25,7 +26,6 @@ from .aggregate import (
     imputed,
     participants,
     solved,
-    times,
 )
 from .base import PLAIN, Formulas, Method, Style, Told, Traffic, message_numbers
 from .steady import STEADY

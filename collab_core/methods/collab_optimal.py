@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array
+from .._base.linalg import times
 from ..bounds import covariances as bounds
 from ..bounds.weights import (
     empirical_weights,
@@ -28,7 +29,6 @@ from .aggregate import (
     aggregated,
     participants,
     square_weights,
-    times,
     with_xx,
 )
 from .base import PLAIN, Formulas, Method, Style, Told, Traffic, get, message_numbers

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array
-from .._base.linalg import inverse, matvec, pseudo_inverse, solve, transpose
+from .._base.linalg import inverse, matvec, pseudo_inverse, solve, times, transpose
 from ..bounds import covariances as bounds
 from ..bounds.weights import (
     gaussian_weights,
@@ -23,7 +23,6 @@ from .aggregate import (
     CovarianceLike,
     participants,
     square_weights,
-    times,
 )
 from .base import PLAIN, Formulas, Method, Style, Told, Traffic, message_numbers
 

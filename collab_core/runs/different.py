@@ -27,7 +27,8 @@ from ..world import laws
 from ..world.laws import square_root
 from .chunks import HasSubmit
 from .curve import Curve
-from .disturbances import agents_of, local_truth
+from .disturbances import agents_of
+from .disturbed_theory import local_truth
 from .draws import CompleteSums, complete_sums
 from .one_data_set import MODELS, DataSet, belonging, coefficients, data_set, one_coefficient
 from .source import Chunk, Found, Plan, Source, Wanted, curves

@@ -3,30 +3,24 @@
 COLLAB is told a covariance and takes it that all agents follow one relation. Here one assumption is
 broken, more and more: the covariance comes from few unlabelled samples or is perturbed, features
 are not Gaussian, or one agent's data follow another theta. Every method meets the same people in
-every trial (common random numbers), so curves are smooth and differences are paired.
-
-What COLLAB tends to is known in closed form, for any covariance it is told and any relation of each
-agent (`expected`): with ``S~_i`` from the told covariance and ``r_i = share_i / s_i`` it solves
-
-    K phi~ = sum_i r_i P_i' S~_i Sigma_i+ T_i theta_i,    K = sum_i r_i P_i' S~_i Sigma_i+ S~_i P_i
-
-and ``inv(K) / n`` is the covariance of phi~ about its limit, as without any disturbance.
+every trial (common random numbers), so curves are smooth and differences are paired. What COLLAB
+tends to is known in closed form: see `collab_core.runs.disturbed_theory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array, positive, whole
-from .._base.linalg import inverse, matvec, transpose
-from ..core.geometry import Geometry
+from .._base.linalg import inverse, transpose
 from ..core.problem import Problem
 from ..core.target import Target, TargetLike
 from ..world.laws import EllipticalT, Law, Mixture, square_root
+from .disturbed_theory import expected, local_errors
 
 
 @dataclass(frozen=True)
@@ -138,64 +132,7 @@ def law_of(disturbance: str, value: float, usual: Law) -> Law:
     return usual
 
 
-# What COLLAB tends to ----------------------------------------------------------------------------
-
-
-def expected(
-    problem: Problem,
-    n: float,
-    *,
-    covariance: ArrayLike | Geometry | None = None,
-    thetas: Mapping[int, Array] | None = None,
-) -> tuple[Array, Array]:
-    """COLLAB's error in closed form when it is told another covariance or agents differ in theta.
-
-    Leading order in 1/n, Gaussian features. Every agent's own model is judged by its own truth.
-
-    Parameters
-    ----------
-    covariance : array, shape (d, d) or (..., d, d), optional
-        What COLLAB is told; the truth by default.
-    thetas : dict of arrays, shape (d,) or (..., d), optional
-        The relation of agents whose data follow another one than ``problem.theta``.
-
-    Returns
-    -------
-    squared_bias : array, shape (..., m)
-        What no data remove, beyond the irreducible part.
-    variance : array, shape (..., m)
-        What falls as 1/n.
-    """
-    size = positive("n", n)
-    told = Geometry.of(problem.geometry if covariance is None else covariance, problem.views)
-    others = dict(thetas or {})
-    truths = [
-        local_truth(problem, i, others.get(i, theta)) for i, theta in enumerate(problem.thetas)
-    ]
-    blocks, vectors, weighted = [], [], []
-    for i, (model, unexplained) in enumerate(truths):
-        rate = problem.shares[i] / unexplained
-        gain = told.inverses[i] @ problem.geometry.block(i)
-        weighted.append(gain @ told.inverses[i])
-        blocks.append(rate[..., None, None] * weighted[i])
-        vectors.append(rate[..., None] * matvec(gain, model))
-    inverted = inverse(told.scatter_matrices(blocks))
-    phi = matvec(inverted, told.scatter_vectors(vectors))
-    bias, variance = (np.zeros((*phi.shape[:-1], problem.agents)) for _ in range(2))
-    for i, (view, (model, _)) in enumerate(zip(problem.views, truths, strict=True)):
-        gap = told.local(phi, i) - model
-        bias[..., i] = (matvec(problem.geometry.block(i), gap) * gap).sum(axis=-1)
-        spread = inverted[..., view[:, None], view]
-        variance[..., i] = (weighted[i] * spread).sum(axis=(-1, -2)) / size
-    return bias, variance
-
-
-def local_truth(problem: Problem, agent: int, theta: Array) -> tuple[Array, Array]:
-    """``T_i theta`` (..., d_i) and ``s_i`` (...) of an agent whose data follow ``theta``."""
-    model = problem.geometry.local(theta @ problem.covariance, agent)
-    unseen = theta.copy()
-    unseen[..., problem.views[agent]] -= model
-    return model, problem.noise**2 + ((unseen @ problem.covariance) * unseen).sum(axis=-1)
+# Sizes worth trying -------------------------------------------------------------------------------
 
 
 def judged(problem: Problem, n: float) -> list[int]:
@@ -250,18 +187,6 @@ def grid(
 def _rounded(count: float) -> int:
     """Two digits, three below 1,000: few samples must not fall below the number of features."""
     return int(float(f"{count:.2g}")) if count >= 1000 else int(np.ceil(count))
-
-
-def local_errors(problem: Problem, n: float, thetas: Mapping[int, Array]) -> Array:
-    """Exact mean error of least squares alone, ``s_i d_i / (n_i - d_i - 1)``, shape (..., m).
-
-    For Gaussian features. 0 where there is none.
-    """
-    parts = []
-    for i, (k, size) in enumerate(zip(problem.sizes, problem.sample_sizes(n), strict=True)):
-        _, unexplained = local_truth(problem, i, thetas.get(i, problem.thetas[i]))
-        parts.append(unexplained * k / (size - k - 1) if size > k + 1 else 0 * unexplained)
-    return np.stack(np.broadcast_arrays(*parts), axis=-1)
 
 
 def agents_of(problem: Problem, n: float, target: TargetLike) -> list[int]:

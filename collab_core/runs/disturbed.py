@@ -25,13 +25,13 @@ from .disturbances import (
     Disturbance,
     agents_of,
     checked_values,
-    expected,
     grid,
     judged,
     perturb,
     symmetric_noise,
     unit_shifts,
 )
+from .disturbed_theory import expected
 from .disturbed_world import DisturbedWorld
 from .source import Found, Plan, Progress, curves
 

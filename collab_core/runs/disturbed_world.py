@@ -15,14 +15,12 @@ from ..core.problem import Problem
 from ..core.target import Models, Target
 from ..world.laws import Law, square_root
 from .disturbances import (
-    expected,
     law_of,
-    local_errors,
-    local_truth,
     perturb,
     symmetric_noise,
     unit_shifts,
 )
+from .disturbed_theory import expected, local_errors, local_truth
 from .draws import CompleteSums, complete_sums
 from .source import Chunk, Source, Wanted
 

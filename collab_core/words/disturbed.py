@@ -199,4 +199,9 @@ random in each trial.
 The dotted line is the closed form, bias and variance of COLLAB with $\\tilde S_i$ from the
 $\\Sigma$ it is told: $\\tilde\\varphi = K^{-1}\\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}T_i\\theta_i$,
 $K = \\sum_i r_iP_i'\\tilde S_i\\Sigma_{i+}\\tilde S_iP_i$, $r_i = n_i/(n s_i)$.
+About it $\\hat\\varphi$ varies with covariance $K^{-1}(K+M)K^{-1}/n$: an agent that the limit
+misses by $\\delta_i = T_i\\theta_i - \\tilde S_i\\tilde\\varphi_{i+}$ adds
+$(r_i^2n/n_i)\\,\\tilde S_i[(\\delta_i'\\Sigma_{i+}\\delta_i)\\Sigma_{i+} +
+3\\Sigma_{i+}\\delta_i\\delta_i'\\Sigma_{i+}]\\tilde S_i$ to $M$, because its features and its
+weight vary on a score whose mean is not 0. What few samples add is in the line too.
 """
