@@ -17,7 +17,7 @@ def setting(n=50, known=False, seed=0, **options):
     data = raw_data(problem, n, rng)
     moments = [cc.Moments.from_arrays(x, y) for x, y in data]
     fits = {i: m.fit for i, m in enumerate(moments)}
-    model = Likelihood(fits, problem.geometry, (), known)
+    model = Likelihood(fits, problem.geometry, (), known, np.arange(1))
     values = np.append(problem.phi, problem.noise**2)[None]
     return problem, data, moments, model, values
 
@@ -60,7 +60,11 @@ def test_information_is_the_expected_square_of_the_score():
     trials, n = 4000, 60
     moments = raw_moments(problem, n, rng, trials=(trials,))
     model = Likelihood(
-        {i: m.fit for i, m in enumerate(moments)}, problem.geometry, (trials,), False
+        {i: m.fit for i, m in enumerate(moments)},
+        problem.geometry,
+        (trials,),
+        False,
+        np.arange(trials),
     )
     values = np.broadcast_to(np.append(problem.phi, problem.noise**2), (trials, 4))
     score, information = model.point(values).score_and_information()

@@ -5,6 +5,8 @@ Every function takes leading axes, so that a thousand trials cost one call.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .checks import Array
@@ -16,6 +18,9 @@ RANK_TOLERANCE = 1e-11
 
 #: From this many systems on, substitution for all at once beats LAPACK one by one.
 LARGE_STACK = 200
+
+#: Systems of a stack that are worked on at a time: they fit into a processor's own memory.
+BLOCK = 1000
 
 
 def transpose(matrix: Array) -> Array:
@@ -124,13 +129,23 @@ def _substitute(factor: Array, right: Array) -> Array:
     """Solve ``L L' x = right`` for a stack, coordinate by coordinate and all trials at once.
 
     The factor is at hand from the rank check; a second factorisation would cost twice as much.
+    Trials go last, in blocks that stay near the processor, so that every step runs along them.
     """
     k = factor.shape[-1]
-    x = np.array(np.broadcast_to(right, np.broadcast_shapes(right.shape, factor.shape[:-1])))
-    for j in range(k):
-        x[..., j] -= (factor[..., j, :j] * x[..., :j]).sum(axis=-1)
-        x[..., j] /= factor[..., j, j]
-    for j in reversed(range(k)):
-        x[..., j] /= factor[..., j, j]
-        x[..., :j] -= factor[..., j, :j] * x[..., j, None]
-    return x
+    leading = np.broadcast_shapes(factor.shape[:-2], right.shape[:-1])
+    count = math.prod(leading)
+    lower = np.broadcast_to(factor, (*leading, k, k)).reshape(count, k, k)
+    vectors = np.broadcast_to(right, (*leading, k)).reshape(count, k)
+    result = np.empty_like(vectors)
+    for start in range(0, count, BLOCK):
+        part = slice(start, start + BLOCK)
+        L = np.ascontiguousarray(lower[part].transpose(1, 2, 0))
+        x = np.array(vectors[part].T, order="C")
+        for j in range(k):
+            x[j] -= np.einsum("it,it->t", L[j, :j], x[:j])
+            x[j] /= L[j, j]
+        for j in reversed(range(k)):
+            x[j] /= L[j, j]
+            x[:j] -= L[j, :j] * x[j]
+        result[part] = x.T
+    return result.reshape(*leading, k)

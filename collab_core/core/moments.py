@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, finite_array
-from .._base.linalg import congruence, matvec, pseudo_inverse, solve
+from .._base.linalg import matvec, pseudo_inverse, solve
 
 #: Centred from raw sums, a column whose variance is this share of its mean square or less is
 #: rounding. Sums that were taken about the mean do not suffer this cancellation.
@@ -66,7 +66,6 @@ class Moments:
         self.x_sum = None if x_sum is None else finite_array("x_sum", x_sum, copy=None)
         self.y_sum = None if y_sum is None else finite_array("y_sum", y_sum, copy=None)
         self.is_centred = is_centred
-        self._lifted: tuple[Array, Array, Array] | None = None
         self._about_mean: tuple[Array, Array, Array] | None = None
         self._check()
 
@@ -268,16 +267,6 @@ class Moments:
         rss = np.where(rss > 1e-13 * self.yy, rss, 0.0)
         rss = np.where(self.degrees_of_freedom > rank, rss, 0.0)
         return LocalFit(self.n, self.degrees_of_freedom, theta, rss, rank, self.xx)
-
-    def lifted(self, inverse: Array) -> tuple[Array, Array]:
-        """``S xx S`` (..., k, k) and ``S xy`` (..., k): the data in the dual, kept for a next call.
-
-        Several methods ask for them with the same S.
-        """
-        if self._lifted is None or self._lifted[0] is not inverse:
-            pair = congruence(inverse, self.xx), matvec(inverse, self.xy)
-            self._lifted = (inverse, *pair)
-        return self._lifted[1], self._lifted[2]
 
 
 def fit_together(moments: Sequence[Moments]) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from .._base.checks import Array, finite_array
 from .._base.linalg import congruence, matvec, pseudo_inverse, solve, times, transpose
+from ..core import dual
 from ..core.estimate import Estimate, LeftOut, NotEstimableError
 from ..core.geometry import Geometry
 from ..core.moments import AgentData, Moments
@@ -69,7 +70,8 @@ def aggregated(
         return [gains[i] @ moments[i].fit.covariance @ transpose(gains[i]) for i in agents]
 
     information = geometry.scatter_matrices(blocks, agents)
-    return solved(geometry, agents, information, vectors, meats, left_out)
+    right = geometry.scatter_vectors(vectors, agents)
+    return solved(geometry, agents, information, right, meats, left_out)
 
 
 def imputed(
@@ -90,31 +92,31 @@ def imputed(
     """
     agents = list(rates)
     moments = {i: with_xx(data[i]) for i in agents}
-    lifted = {i: moments[i].lifted(geometry.inverses[i]) for i in agents}
-    blocks = [times(rates[i], lifted[i][0]) for i in agents]
-    vectors = [rates[i][..., None] * lifted[i][1] for i in agents]
 
     def meats() -> list[Array]:
         own = variances or {i: moments[i].fit.variance for i in agents}
-        return [times(rates[i] * own[i], block) for i, block in zip(agents, blocks, strict=True)]
+        return [
+            times(rates[i] ** 2 * own[i], dual.lifted(moments[i], geometry.inverses[i]))
+            for i in agents
+        ]
 
-    information = geometry.scatter_matrices(blocks, agents)
-    return solved(geometry, agents, information, vectors, meats, left_out)
+    information = dual.information(moments, geometry, rates)
+    right = dual.right_side(moments, geometry, rates)
+    return solved(geometry, agents, information, right, meats, left_out)
 
 
 def solved(
     geometry: Geometry,
     agents: Sequence[int],
     information: Array,
-    vectors: Sequence[Array],
+    right: Array,
     meats: Callable[[], Sequence[Array]],
     left_out: tuple[LeftOut, ...],
 ) -> Estimate:
-    """Solve ``K phi = sum P_i' b_i``; the covariance of phi is ``K^-1 (sum of meats) K^-1``.
+    """Solve ``K phi = right``; the covariance of phi is ``K^-1 (sum of meats) K^-1``.
 
     The meats, one (..., d_i, d_i) an agent, are made when the covariance is asked for.
     """
-    right = geometry.scatter_vectors(vectors, agents)
     phi, rank = solve(information, right)
     short = rank < geometry.dimension
     if short.any():

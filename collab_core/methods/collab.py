@@ -91,12 +91,14 @@ def collab(
     # n_i T_i' (Sigma_i+/R_i) T_i is  n_i/R_i S_i  in the dual, and its vector n_i/R_i theta_hat_i.
     rates = {i: moments[i].n / residual[i] for i in agents}
     information = geometry.weighted_inverses(np.stack(list(rates.values()), axis=-1), agents)
-    vectors = [rates[i][..., None] * moments[i].fit.theta for i in agents]
+    right = geometry.scatter_vectors(
+        [rates[i][..., None] * moments[i].fit.theta for i in agents], agents
+    )
 
     def meats() -> list[Array]:
         return [times(rates[i] ** 2, moments[i].fit.covariance) for i in agents]
 
-    return solved(geometry, agents, information, vectors, meats, left_out)
+    return solved(geometry, agents, information, right, meats, left_out)
 
 
 class Collab(Method):

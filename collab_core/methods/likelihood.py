@@ -21,10 +21,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._base.blas import single_threaded_blas
 from .._base.checks import Array, Indices, positive
 from .._base.linalg import inverse, transpose
 from ..bounds.weights import noise_variance
@@ -40,6 +42,9 @@ ENOUGH = 1e-6
 #: maximum sits at noise 0 in a few trials, which then dominate the mean error; this is the usual
 #: boundary-avoiding prior, of order one against a likelihood of order n.
 BOUNDARY_PENALTY = 1.0
+
+#: Trials that are worked on at a time: their matrices stay near the processor.
+BLOCK = 128
 
 #: No step takes away more than this share of the noise variance.
 LARGEST_CUT = 0.8
@@ -90,8 +95,38 @@ def maximise(
         if noise is not None
         else noise_variance(fits, geometry, phi)
     )
-    model = Likelihood(fits, geometry, leading, known)
     values = np.concatenate([phi, tau[..., None]], axis=-1).reshape(-1, d + 1)
+    trials = values.shape[0]
+    blocks = [np.arange(at, min(at + BLOCK, trials)) for at in range(0, trials, BLOCK)]
+    converged = np.zeros(trials, dtype=bool)
+    # Products of a stack are many and small: threads would only wait for one another.
+    with single_threaded_blas() if trials > 1 else nullcontext():
+        for block in blocks:
+            model = Likelihood(fits, geometry, leading, known, block)
+            values[block], converged[block] = _climbed(model, values[block], steps)
+    shaped = values.reshape(*leading, d + 1)
+
+    def phi_covariance() -> Array:
+        result = np.empty((trials, d, d))
+        for block in blocks:
+            model = Likelihood(fits, geometry, leading, known, block)
+            _, information = model.point(values[block]).score_and_information()
+            result[block] = inverse(information)[:, :d, :d]
+        return result.reshape(*leading, d, d)
+
+    return PlusEstimate(
+        phi=shaped[..., :d],
+        geometry=geometry,
+        left_out=left_out,
+        phi_covariance_of=phi_covariance,
+        noise_variance=shaped[..., d],
+        converged=converged.reshape(leading),
+    )
+
+
+def _climbed(model: Likelihood, start: Array, steps: int) -> tuple[Array, np.ndarray]:
+    """Where scoring from these values (t, d + 1) comes to rest, and which trials did (t,)."""
+    values = start.copy()
     converged = np.zeros(values.shape[0], dtype=bool)
     active, at_rest = np.arange(values.shape[0]), np.zeros(values.shape[0], dtype=bool)
     here = model.point(values)
@@ -106,20 +141,7 @@ def maximise(
             # Most have come to rest: go on with the others only.
             active, at_rest = active[~at_rest], at_rest[~at_rest]
             here = model.of(active).point(values[active])
-    shaped = values.reshape(*leading, d + 1)
-
-    def phi_covariance() -> Array:
-        _, information = model.point(values).score_and_information()
-        return inverse(information)[:, :d, :d].reshape(*leading, d, d)
-
-    return PlusEstimate(
-        phi=shaped[..., :d],
-        geometry=geometry,
-        left_out=left_out,
-        phi_covariance_of=phi_covariance,
-        noise_variance=shaped[..., d],
-        converged=converged.reshape(leading),
-    )
+    return values, converged
 
 
 def _scoring_step(here: Point, at_rest: np.ndarray) -> tuple[Point, np.ndarray, np.ndarray]:
@@ -193,16 +215,18 @@ class _Group:
 
 
 class Likelihood:
-    """The log-likelihood of a fixed set of messages, for a flat stack of t trials.
+    """The log-likelihood of a fixed set of messages, for t trials of a stack.
 
     Parameters
     ----------
     fits : dict of LocalFit
     geometry : Geometry
     leading : tuple of int
-        Leading axes of the stack, flattened here to one axis of t trials.
+        Leading axes of the stack, flattened here to one.
     known : bool
         Whether the noise is known, or part of what is maximised over.
+    which : integer array, shape (t,)
+        Trials, counted over the flattened stack.
     """
 
     def __init__(
@@ -211,16 +235,16 @@ class Likelihood:
         geometry: Geometry,
         leading: tuple[int, ...],
         known: bool,
+        which: Indices,
     ) -> None:
-        trials = math.prod(leading)
-
         def flat(array: Array, axes: int) -> Array:
             shape = array.shape[array.ndim - axes :]
-            return np.broadcast_to(array, (*leading, *shape)).reshape(trials, *shape)
+            stack = np.broadcast_to(array, (*leading, *shape))
+            return stack.reshape(math.prod(leading), *shape)[which]
 
         self.known = known
         self.agents = list(fits)
-        self.geometry = geometry.trials(leading)
+        self.geometry = geometry.trials(leading, which)
         self.rss = np.stack([flat(fit.rss, 0) for fit in fits.values()], axis=-1)
         # Centring a sample took one dimension of the labels away with the mean.
         self.n = np.stack([flat(fit.degrees_of_freedom, 0) for fit in fits.values()], axis=-1)

@@ -10,8 +10,9 @@ import numpy as np
 
 from .. import methods
 from .._base.checks import Array, Indices
-from .._base.linalg import solve
+from .._base.linalg import matvec, solve
 from ..core.agents import Agents, Options
+from ..core.dual import lifted
 from ..core.estimate import LeftOut, NotEstimableError
 from ..core.geometry import Geometry
 from ..core.held_out import about_mean
@@ -128,9 +129,11 @@ class Fits:
         leading, d = self.moments[0].yy.shape, geometry.dimension
         parts = {}
         for i in agents:
-            block, vector = self.moments[i].lifted(geometry.inverses[i])
-            rate = 1 / self.variances[i]
-            parts[i] = (block * rate[:, None, None], vector * rate[:, None])
+            moment, inverse, rate = self.moments[i], geometry.inverses[i], 1 / self.variances[i]
+            parts[i] = (
+                rate[:, None, None] * lifted(moment, inverse),
+                rate[:, None] * matvec(inverse, moment.xy),
+            )
         found: dict[int, tuple[Array, Array]] = {}
         for order in (agents, agents[::-1]):
             matrix, right = np.zeros((*leading, d, d)), np.zeros((*leading, d))
