@@ -10,7 +10,7 @@ import pytest
 import collab_core as cc
 from collab_core.core.agents import Agents
 from collab_core.methods.guarded import others, stein
-from collab_core.methods.partial_pooling import Spread, posterior, scoring_step
+from collab_core.methods.partial_pooling import SpreadFit, posterior, scoring_step
 from collab_core.methods.pooling_input import pooled_input
 
 from .states import excess_errors, method
@@ -33,7 +33,7 @@ def sampled(rng, covariance, view, theta, n, noise=1.0):
     return cc.Moments.from_arrays(X[:, view], X @ theta + noise * rng.standard_normal(n))
 
 
-def marginal_by_brute_force(given, spread: Spread) -> float:
+def marginal_by_brute_force(given, spread: SpreadFit) -> float:
     """Restricted likelihood from the joint covariance of all agents' estimates, in full."""
     Y, z, weak = given.pool.scaled()
     m, p, d = Y.shape[1:]
@@ -55,11 +55,11 @@ def test_marginal_likelihood_and_slope_are_brute_force_ones():
     moments = [sampled(rng, covariance, view, theta, 25) for view in views]
     given = pooled_input(moments, cc.core.geometry.Geometry(covariance, views))
     # Brute force divides by the weak prior: a less weak one keeps its digits.
-    spread = Spread(
+    spread = SpreadFit(
         np.log(rng.uniform(0.05, 0.5, (1, 3))), np.log([0.1]), 0.3 * rng.standard_normal((1, 4))
     )
 
-    def value(one: Spread) -> float:
+    def value(one: SpreadFit) -> float:
         return float(posterior(*given.pool.scaled(), one).log_likelihood[0])
 
     other = replace(spread, log_d=spread.log_d + 0.7)

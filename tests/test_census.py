@@ -15,16 +15,16 @@ from collab_core.census import (
     PAPER_STATES,
     QUESTIONS,
     CensusSums,
-    Choice,
+    CensusSurvey,
     DownloadError,
     People,
     Study,
-    Survey,
+    StudyChoice,
     features_of,
     paper_views,
     sums_of_files,
 )
-from collab_core.census.records import Layout, design
+from collab_core.census.records import RecordLayout, design
 from collab_core.figures import label
 
 from .bureau import nonsense, records, refused, silent, truncated, whole, zipped
@@ -44,7 +44,7 @@ needs_persons = pytest.mark.skipif(
 
 
 def test_the_design_of_2018_has_the_papers_37_features():
-    layout = Layout.of(list(records()))
+    layout = RecordLayout.of(list(records()))
     assert len(layout.features) == 37
     assert layout.missing == ()
     views = paper_views(PAPER_STATES, list(QUESTIONS))
@@ -54,7 +54,7 @@ def test_the_design_of_2018_has_the_papers_37_features():
 
 def test_who_counts_and_what_answers_become():
     frame = records(600)
-    layout = Layout.of(list(frame))
+    layout = RecordLayout.of(list(frame))
     found = design(frame, layout)
     kept = frame[(frame.AGEP > 16) & (frame.PWGTP >= 1) & (frame.ESR == 1) & (frame.JWMNP > 0)]
     assert len(found.minutes) == len(kept) > 100
@@ -70,16 +70,16 @@ def test_who_counts_and_what_answers_become():
 @pytest.mark.parametrize("year", [2018, 2019, 2023])
 def test_later_years_rename_columns(year):
     frame = records(300, year=year)
-    layout = Layout.of(list(frame))
+    layout = RecordLayout.of(list(frame))
     assert layout.missing == ()
-    old = design(records(300), Layout.of(list(records(300))))
+    old = design(records(300), RecordLayout.of(list(records(300))))
     assert_allclose(design(frame, layout).x, old.x)
 
 
 def test_moving_is_read_off_the_place_of_a_year_ago():
     frame = records(200).drop(columns="MIG")
     frame["MIGSP"] = np.resize([np.nan, 6.0, 72.0, 109.0], 200)
-    layout = Layout.of(list(frame))
+    layout = RecordLayout.of(list(frame))
     found = design(frame, layout)
     table = pd.DataFrame(found.x, columns=layout.features)
     kept = frame[(frame.AGEP > 16) & (frame.PWGTP >= 1) & (frame.ESR == 1) & (frame.JWMNP > 0)]
@@ -89,7 +89,7 @@ def test_moving_is_read_off_the_place_of_a_year_ago():
 
 def test_a_column_that_a_year_lacks_is_left_out_and_named():
     frame = records(200).drop(columns=["RELP", "POWPUMA"])
-    layout = Layout.of(list(frame))
+    layout = RecordLayout.of(list(frame))
     assert layout.missing == ("RELP", "POWPUMA")
     assert len(layout.features) == 35
 
@@ -135,7 +135,7 @@ def test_csv_parquet_and_any_chunk_size_give_the_same_sums(tmp_path):
         assert (other.n == whole.n).all()
         assert_allclose(other.cross, whole.cross, rtol=1e-12)
     assert shares[-1] == pytest.approx(1)
-    layout = Layout.of(list(frame))
+    layout = RecordLayout.of(list(frame))
     found = design(frame, layout)
     mine = found.states == 17
     testing = np.arange(mine.sum()) % 5 == 0
@@ -181,7 +181,7 @@ def small(tmp_path_factory):
 
 def choice_of(sums, states=("CA", "IL", "NY"), target="IL", **more):
     views = paper_views(states, sums.questions)
-    return Choice(tuple(states), tuple(views[s] for s in states), target, **more)
+    return StudyChoice(tuple(states), tuple(views[s] for s in states), target, **more)
 
 
 @pytest.mark.parametrize("log", [True, False])
@@ -190,7 +190,7 @@ def test_a_study_from_sums_is_brute_force_on_records(small, log, own):
     path, frame = small
     sums = sums_of_files([path], "test")
     study = Study(sums, choice_of(sums, log=log, own=own))
-    people = design(frame, Layout.of(list(frame)))
+    people = design(frame, RecordLayout.of(list(frame)))
     label = np.log(people.minutes) if log else people.minutes
     parts = {}
     for code, state in ((6, "CA"), (17, "IL"), (36, "NY")):
@@ -277,16 +277,16 @@ def test_every_state_is_measured_on_its_own_people(small):
 def test_an_impossible_change_is_one_empty_row(small):
     sums = sums_of_files([small[0]], "test")
     asked = (("AGEP", "JWTR"), ())
-    study = Study(sums, Choice(("CA", "IL"), asked, "IL"))
+    study = Study(sums, StudyChoice(("CA", "IL"), asked, "IL"))
     left = cc.census.leaving(study).set_index("state")
     assert np.isnan(left.loc["CA", "after"])
-    assert Study(sums, Choice(("CA", "IL"), asked, "IL", own=True)).coefficients().empty
+    assert Study(sums, StudyChoice(("CA", "IL"), asked, "IL", own=True)).coefficients().empty
 
 
 def test_the_targets_people_are_the_same_for_every_method(small):
     """A single state that asks everything: COLLAB and least squares are the same estimate."""
     sums = sums_of_files([small[0]], "test")
-    study = Study(sums, Choice(("IL",), (sums.questions,), "IL"))
+    study = Study(sums, StudyChoice(("IL",), (sums.questions,), "IL"))
     found = study.error_curve([200], 10, ("collab", "local"))
     assert_allclose(found.at("collab", 200), found.at("local", 200), rtol=1e-9)
 
@@ -337,7 +337,7 @@ def test_the_digest_tells_data_apart(small, tmp_path):
 
 def choice_of_subset(study, states):
     places = [study.choice.states.index(state) for state in states]
-    return Choice(
+    return StudyChoice(
         tuple(states),
         tuple(study.choice.asked[i] for i in places),
         study.choice.target,
@@ -371,7 +371,7 @@ def test_studies_that_cannot_be_say_why(small, change, sentence):
     sums = sums_of_files([small[0]], "test")
     given = {"states": ("CA", "IL"), "asked": (("AGEP",), ("AGEP",)), "target": "CA"} | change
     with pytest.raises(ValueError, match=sentence):
-        Study(sums, Choice(**given))
+        Study(sums, StudyChoice(**given))
 
 
 def test_a_state_with_three_people_and_a_target_without_test_people(tmp_path):
@@ -484,7 +484,7 @@ def test_population_weights_lose_where_levels_are_rare():
     """METHOD.md: they stay near 1.03-1.11, where empirical weights are at 0.95."""
     people = People.from_files([PERSONS], "records")
     views = paper_views(FIVE, people.sums.questions)
-    choice = Choice(FIVE, tuple(views[s] for s in FIVE), "IL", weights="population")
+    choice = StudyChoice(FIVE, tuple(views[s] for s in FIVE), "IL", weights="population")
     study = Study(people.sums, choice)
     curve = study.error_curve([200], 20, ("collab",), seed=1, people=people)
     assert curve.mean("collab", 200) * study.baseline > 1.0
@@ -497,7 +497,7 @@ def test_the_whole_way_from_the_census_to_a_study(bureau, tmp_path):
     base, answers, asked = bureau
     for code, state in ((6, "CA"), (17, "IL"), (36, "NY")):
         answers[state] = [whole(zipped(f"psam_p{code:02d}.csv", records(500, code, (code,))))]
-    survey = Survey(tmp_path, 2018, "1-Year", base)
+    survey = CensusSurvey(tmp_path, 2018, "1-Year", base)
     shares = []
     paths = survey.fetch(["CA", "IL", "NY"], progress=lambda share, text: shares.append(share))
     assert [path.name for path in paths] == ["psam_p06.csv", "psam_p17.csv", "psam_p36.csv"]
@@ -545,7 +545,7 @@ def test_the_whole_way_from_the_census_to_a_study(bureau, tmp_path):
 def test_downloads_that_go_wrong_leave_nothing_behind(bureau, tmp_path, answer, sentence):
     base, answers, _ = bureau
     answers["IL"] = [answer]
-    survey = Survey(tmp_path, 2018, "1-Year", base)
+    survey = CensusSurvey(tmp_path, 2018, "1-Year", base)
     with pytest.raises(DownloadError, match=sentence):
         survey.fetch(["IL"], timeout=0.5, tries=2)
     assert list(survey.folder.iterdir()) == []
@@ -555,7 +555,7 @@ def test_a_busy_moment_is_tried_again(bureau, tmp_path):
     base, answers, asked = bureau
     good = whole(zipped("psam_p17.csv", records(50)))
     answers["IL"] = [refused(503), truncated(zipped("psam_p17.csv", records(50))), good]
-    paths = Survey(tmp_path, 2018, "1-Year", base).fetch(["IL"], timeout=1)
+    paths = CensusSurvey(tmp_path, 2018, "1-Year", base).fetch(["IL"], timeout=1)
     assert len(asked) == 3
     assert len(pd.read_csv(paths[0])) == 50
 
@@ -565,7 +565,7 @@ def test_a_cancelled_download_leaves_nothing_behind(bureau, tmp_path):
     answers["IL"] = [whole(zipped("psam_p17.csv", records(50)))]
     cancel = threading.Event()
     cancel.set()
-    survey = Survey(tmp_path, 2018, "1-Year", base)
+    survey = CensusSurvey(tmp_path, 2018, "1-Year", base)
     assert survey.fetch(["IL"], cancel=cancel) == []
     assert list(survey.folder.iterdir()) == []
 
@@ -576,9 +576,9 @@ def test_a_cancelled_download_leaves_nothing_behind(bureau, tmp_path):
 )
 def test_surveys_that_there_are_none_of(tmp_path, given, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Survey(tmp_path, **given)
+        CensusSurvey(tmp_path, **given)
     with pytest.raises(ValueError, match="'XX' is unknown"):
-        Survey(tmp_path).path("XX")
+        CensusSurvey(tmp_path).path("XX")
 
 
 def test_the_command_that_rebuilds_a_file_of_sums(small, tmp_path, capsys):
@@ -599,7 +599,7 @@ def test_patterns_and_grids_as_texts():
         asked = cc.census.asked_by(pattern, FIVE, questions)
         text = cc.census.grid_text(asked, FIVE, questions)
         assert cc.census.grid_of_text(text, FIVE, questions) == asked
-        study = Study(sums, Choice(FIVE, asked, "IL"))
+        study = Study(sums, StudyChoice(FIVE, asked, "IL"))
         assert cc.census.is_as_published(study) == (pattern == "paper")
     assert cc.census.asked_by("half", ("NY", "IL"), ("a", "b", "c")) == (("a", "c"), ("b",))
     with pytest.raises(ValueError, match="pattern"):
@@ -613,7 +613,9 @@ def test_patterns_and_grids_as_texts():
 def test_all_changes_are_those_one_by_one_and_a_stopped_run_has_none():
     sums = CensusSums.load(BUILT_IN)
     states = ("NY", "IL")
-    study = Study(sums, Choice(states, cc.census.asked_by("paper", states, sums.questions), "IL"))
+    study = Study(
+        sums, StudyChoice(states, cc.census.asked_by("paper", states, sums.questions), "IL")
+    )
     shares = []
     found = cc.census.changes(study, progress=lambda share, part: shares.append(share))
     assert shares == sorted(shares)

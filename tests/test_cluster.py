@@ -60,7 +60,7 @@ def test_the_census(executor):
     sums = cc.census.CensusSums.load(DATA / "acs2024_moments.npz")
     states = ("NY", "IL")
     asked = cc.census.asked_by("paper", states, sums.questions)
-    study = cc.census.Study(sums, cc.census.Choice(states, asked, "IL"))
+    study = cc.census.Study(sums, cc.census.StudyChoice(states, asked, "IL"))
     here, there = (study.error_curve([200], 50, executor=where) for where in (None, executor))
     same_bits(here, there)
 

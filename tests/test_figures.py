@@ -36,12 +36,12 @@ def every_figure():
     at = {"p_star": sums.p_star, "threshold": 0.2}
     results = cc.census.Study(
         cc.census.CensusSums.load("data/acs2024_moments.npz"),
-        cc.census.Choice(("NY", "IL"), (("AGEP", "JWTR"), ("JWTR",)), "IL"),
+        cc.census.StudyChoice(("NY", "IL"), (("AGEP", "JWTR"), ("JWTR",)), "IL"),
     )
     questions = {key: question.name for key, question in cc.census.QUESTIONS.items()}
     gains = cc.planning.next_features(problem, 50)
     steps = cc.planning.plan_features(problem, 50, 2)
-    logistic = cc.smooth.curves(cc.smooth.World(problem, 2.0), [40], 2)["full"]
+    logistic = cc.smooth.curves(cc.smooth.LogisticWorld(problem, 2.0), [40], 2)["full"]
     lost = logistic["log_loss"].frame
     title = {"title": "A finding"}
     table = cc.tabular.Table.open(["data/sample_diabetes.csv"])

@@ -570,7 +570,7 @@ def test_numbers_have_the_digits_that_are_known():
 
 def study_of(people, states):
     asked = cc.census.paper_views(list(states), people.sums.questions)
-    choice = cc.census.Choice(tuple(states), tuple(asked[s] for s in states), states[-1])
+    choice = cc.census.StudyChoice(tuple(states), tuple(asked[s] for s in states), states[-1])
     return cc.census.Study(people.sums, choice)
 
 

@@ -71,7 +71,7 @@ def small_study():
     sums = cc.census.CensusSums.load("data/acs2024_moments.npz")
     states = ("NY", "IL")
     asked = cc.census.paper_views(states, sums.questions)
-    choice = cc.census.Choice(states, tuple(asked[s] for s in states), "IL")
+    choice = cc.census.StudyChoice(states, tuple(asked[s] for s in states), "IL")
     return cc.census.Study(sums, choice)
 
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 import collab_core as cc
 from collab_core.world.catalogue import GROUPS, fields
-from collab_core.world.fields import Choice, Choices, Field, Names
+from collab_core.world.fields import Field, Names, WorldPart, WorldParts
 from collab_core.world.laws import LAWS, NamedLaw, Rare, StudentT
 from collab_core.world.spectra import CORRELATION, SPECTRA, Spectrum
 
@@ -152,8 +152,8 @@ def test_a_class_must_be_whole():
 
 def test_two_registries_share_a_namespace():
     names = Names()
-    first: Choices[Choice] = Choices("first", names)
-    second: Choices[Choice] = Choices("second", names)
+    first: WorldParts[WorldPart] = WorldParts("first", names)
+    second: WorldParts[WorldPart] = WorldParts("second", names)
     first.register(spectrum(RIPPLE))
     second.register(spectrum(RIPPLE))
     assert first.fields() == second.fields() == (RIPPLE,)

@@ -9,7 +9,7 @@ import collab_core as cc
 from collab_core.core.estimate import NotEstimableError
 from collab_core.smooth import (
     SQUARED,
-    Layout,
+    FeatureLayout,
     collab,
     fit,
     imputation,
@@ -34,7 +34,7 @@ def test_squared_loss_over_own_features_is_collab(problem, seed, trials):
     moments = [cc.Moments.from_arrays(x, y) for x, y in data]
     expected = cc.estimators.collab(moments, problem.views, problem.covariance)
     fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
-    layout = Layout(problem.covariance, problem.views, "none")
+    layout = FeatureLayout(problem.covariance, problem.views, "none")
     found = collab([x for x, _ in data], fits, layout, SQUARED)
     assert found.converged.all()
     size = np.sqrt(np.diagonal(problem.covariance))
@@ -60,7 +60,7 @@ def test_squared_loss_over_a_pool_is_collab_with_the_pools_covariance():
     ]
     expected = cc.estimators.aggregate(moments, problem.views, problem.covariance, weights)
     fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
-    layout = Layout(problem.covariance, problem.views, "none")
+    layout = FeatureLayout(problem.covariance, problem.views, "none")
     found = collab([pool[:, v] for v in problem.views], fits, layout, SQUARED)
     np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-8)
 
@@ -79,8 +79,8 @@ def test_an_agent_that_interpolates_is_left_out_as_by_collab():
     expected = cc.estimators.collab(moments, problem.views, problem.covariance)
     assert [entry.agent for entry in expected.left_out] == [k]
     fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
-    found = collab([x for x, _ in data], fits, Layout(problem.covariance, problem.views, "none"),
-                   SQUARED)  # fmt: skip
+    layout = FeatureLayout(problem.covariance, problem.views, "none")
+    found = collab([x for x, _ in data], fits, layout, SQUARED)
     assert np.flatnonzero(found.left_out).tolist() == [k]
     np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-8)
 
@@ -95,12 +95,12 @@ def test_a_shared_intercept_with_squared_loss_is_a_feature_that_everybody_sees()
     moments = [cc.Moments.from_arrays(x, y) for x, y in data]
     expected = cc.estimators.collab(moments, views, whole).theta
     fits = [fit(x, y, SQUARED) for x, y in data]
-    found = collab([x for x, _ in data], fits, Layout(problem.covariance, problem.views), SQUARED)
+    found = collab(
+        [x for x, _ in data], fits, FeatureLayout(problem.covariance, problem.views), SQUARED
+    )
     np.testing.assert_allclose(found.full(), expected, rtol=1e-6, atol=1e-8)
-    other = imputation(
-        [x for x, _ in data], [y for _, y in data], Layout(problem.covariance, problem.views),
-        SQUARED,
-    )  # fmt: skip
+    layout = FeatureLayout(problem.covariance, problem.views)
+    other = imputation([x for x, _ in data], [y for _, y in data], layout, SQUARED)
     assert np.abs(other.theta - expected).max() > 1e-4
     alphas = cc.estimators.global_imputation(moments, views, whole).theta
     np.testing.assert_allclose(other.theta, alphas, rtol=1e-6, atol=1e-8)
@@ -113,7 +113,7 @@ def test_naive_average_of_squared_loss_is_naive_collab():
     moments = [cc.Moments.from_arrays(x, y) for x, y in data]
     expected = cc.estimators.naive_collab(moments, problem.views, 6)
     fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
-    found = naive(fits, Layout(problem.covariance, problem.views, "none"))
+    found = naive(fits, FeatureLayout(problem.covariance, problem.views, "none"))
     np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(found.local(2), expected.local(2), rtol=1e-8, atol=1e-10)
 
@@ -128,7 +128,7 @@ def test_over_own_features_the_proposal_is_weighted_imputed_regression():
     designs, labels = logistic_data(problem, 120, rng, (3,))
     fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
     assert not any(one.regularised.any() for one in fits)
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     found = collab(designs, fits, layout)
     pooled_data = imputation(designs, labels, layout, weights=[1 / one.loss for one in fits])
     np.testing.assert_allclose(found.theta, pooled_data.theta, atol=1e-7)
@@ -148,7 +148,7 @@ def test_a_ridge_anywhere_parts_the_proposal_from_imputed_regression():
     labels[0] = (designs[0][:, 1] > 0) * 1.0
     fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
     assert [bool(one.regularised) for one in fits] == [True] + [False] * (len(fits) - 1)
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     weights = [1 / one.loss for one in fits]
     other = imputation(designs, labels, layout, weights=weights)
     assert np.abs(collab(designs, fits, layout).theta - other.theta).max() > 0.01
@@ -159,7 +159,7 @@ def test_everybody_seeing_everything_gives_back_one_fit_for_one_agent():
     problem = cc.Problem(np.eye(3), [1.0, -1, 0.5], 1.0, [[0, 1, 2]])
     designs, labels = logistic_data(problem, 100, rng)
     one = fit(designs[0], labels[0])
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     np.testing.assert_allclose(collab(designs, [one], layout).theta, one.theta, atol=1e-8)
     bent = collab(designs, [one], layout, attenuated=True)
     np.testing.assert_allclose(bent.theta, one.theta, atol=1e-8)
@@ -194,7 +194,7 @@ def test_attenuation_is_what_averaging_over_the_unseen_does():
     """Large-sample fits of an agent against the probit approximation, and against linear T."""
     rng = RNG(11)
     problem = cc.Problem([[1, 0.3], [0.3, 1]], [1.5, 2.5], 1.0, [[0], [0, 1]])
-    world = cc.smooth.World(problem)
+    world = cc.smooth.LogisticWorld(problem)
     x, y = world.draw(rng, (400_000,))
     limit = fit(with_constant(x[:, [0]]), y).theta
     plain = problem.local_theta(0)[0]
@@ -208,7 +208,7 @@ def test_the_attenuated_server_finds_the_truth_where_the_linear_one_is_biased():
     rng = RNG(12)
     covariance = cc.covariance.ar1(4, 0.3)
     problem = cc.Problem(covariance, [1.5, -1.5, 1, 1], 1.0, [[0, 1], [1, 2], [2, 3], [0, 3]])
-    world = cc.smooth.World(problem, signal=3.0)
+    world = cc.smooth.LogisticWorld(problem, signal=3.0)
     data = [world.draw(rng, (40_000,)) for _ in range(4)]
     designs = [with_constant(x[:, v]) for (x, _), v in zip(data, problem.views, strict=True)]
     fits = [fit(x, y) for x, (_, y) in zip(designs, data, strict=True)]
@@ -233,12 +233,12 @@ def test_one_class_agents_get_an_intercept_and_are_left_out():
     fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
     assert fits[1].one_class
     np.testing.assert_allclose(fits[1].theta, [np.log(50.5 / 0.5), 0, 0])
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     found = collab(designs, fits, layout)
     assert found.left_out.tolist() == [False, True]
     np.testing.assert_allclose(found.theta, fits[0].theta, atol=1e-7)
     np.testing.assert_allclose(naive(fits, layout).theta, fits[0].theta)
-    apart = collab(designs, fits, Layout(problem.covariance, problem.views, "own"))
+    apart = collab(designs, fits, FeatureLayout(problem.covariance, problem.views, "own"))
     np.testing.assert_allclose(apart.full(1), [np.log(50.5 / 0.5), *fits[0].theta[1:]], atol=1e-7)
     np.testing.assert_allclose(apart.full(0), fits[0].theta, atol=1e-7)
     with pytest.raises(NotEstimableError, match="one class"):
@@ -256,7 +256,7 @@ def test_with_one_agent_a_column_of_zeros_changes_nothing(attenuated):
     design = with_constant(x[:, problem.views[0]])
     y = (rng.random(80) < 1 / (1 + np.exp(-x @ problem.theta))) * 1.0
     for intercept in ("shared", "own"):
-        layout = Layout(covariance, problem.views, intercept)
+        layout = FeatureLayout(covariance, problem.views, intercept)
         one = fit(design, y)
         assert not one.regularised
         found = collab([design], [one], layout, attenuated=attenuated)
@@ -276,7 +276,7 @@ def test_a_ridge_at_the_server_is_said():
     """Imputed data can be separated; agents' probabilities cannot."""
     x = with_constant(np.linspace(-1, 1, 20)[:, None])
     y = (x[:, 1] > 0) * 1.0
-    layout = Layout(np.eye(1), [[0]])
+    layout = FeatureLayout(np.eye(1), [[0]])
     assert imputation([x], [y], layout).regularised
     assert pooled([x], [y]).regularised
     assert pooled([x, x], [y, y], own_intercepts=True).regularised
@@ -297,15 +297,15 @@ def test_what_only_those_left_out_see_is_not_made_up():
         cc.estimators.collab(moments, problem.views, problem.covariance)
     fits = [fit(x, y, SQUARED, intercept=False) for x, y in data]
     with pytest.raises(NotEstimableError, match=said):
-        collab([x for x, _ in data], fits, Layout(np.eye(4), problem.views, "none"), SQUARED)
+        collab([x for x, _ in data], fits, FeatureLayout(np.eye(4), problem.views, "none"), SQUARED)
     # One class in one trial of three.
     labels[0][1] = 1
     fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
     with pytest.raises(NotEstimableError, match=said):
-        collab(designs, fits, Layout(np.eye(4), problem.views))
+        collab(designs, fits, FeatureLayout(np.eye(4), problem.views))
     rest = [one[[0, 2]] for one in designs]
     fits = [fit(x, y[[0, 2]]) for x, y in zip(rest, labels, strict=True)]
-    assert collab(rest, fits, Layout(np.eye(4), problem.views)).converged.all()
+    assert collab(rest, fits, FeatureLayout(np.eye(4), problem.views)).converged.all()
 
 
 def test_one_class_with_an_intercept_of_its_own_is_left_out_of_pooled_fits_too():
@@ -313,13 +313,13 @@ def test_one_class_with_an_intercept_of_its_own_is_left_out_of_pooled_fits_too()
     problem = cc.Problem(np.eye(2), [1.0, 1.0], 1.0, [[0, 1]] * 3)
     designs, labels = logistic_data(problem, 50, rng, (2,))
     labels[2][1] = 1
-    layout = Layout(problem.covariance, problem.views, "own")
+    layout = FeatureLayout(problem.covariance, problem.views, "own")
     found = imputation(designs, labels, layout)
     assert found.left_out.tolist() == [[False] * 3, [False, False, True]]
     assert found.converged.all()
     assert not found.regularised.any()
     np.testing.assert_allclose(found.theta[1, 2], np.log(50.5 / 0.5))
-    two = Layout(problem.covariance, problem.views[:2], "own")
+    two = FeatureLayout(problem.covariance, problem.views[:2], "own")
     others = imputation(designs[:2], labels[:2], two)
     np.testing.assert_allclose(found.theta[1, 3:], others.theta[1, 2:], atol=1e-7)
     assert np.abs(found.theta[0, 3:] - others.theta[0, 2:]).max() > 1e-3
@@ -334,7 +334,7 @@ def test_inputs_are_not_changed_and_wrong_ones_are_named():
     designs, labels = logistic_data(problem, 60, rng)
     copies = [x.copy() for x in (*designs, *labels)]
     fits = [fit(x, y) for x, y in zip(designs, labels, strict=True)]
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     before = [one.theta.copy() for one in fits]
     collab(designs, fits, layout, attenuated=True)
     for given_array, copy in zip((*designs, *labels), copies, strict=True):
@@ -352,4 +352,4 @@ def test_inputs_are_not_changed_and_wrong_ones_are_named():
     with pytest.raises(ValueError, match="ridge must be above 0"):
         fit(designs[0], labels[0], ridge=0)
     with pytest.raises(ValueError, match="intercept must be one of"):
-        Layout(problem.covariance, problem.views, "some")
+        FeatureLayout(problem.covariance, problem.views, "some")

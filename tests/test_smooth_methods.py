@@ -7,19 +7,19 @@ import collab_core as cc
 from collab_core.methods import Style
 from collab_core.smooth import (
     MEASURES,
+    LogisticWorld,
     MeasureCurve,
-    World,
     curves,
     methods,
     models_of_agent,
 )
 from collab_core.smooth.measures import measure_of
-from collab_core.smooth.methods import Answer, Method
+from collab_core.smooth.methods import Answer, LogisticMethod
 
 SMALL = cc.Scenario(d=4, m=4, rich=1, rich_size=4, size=2, spikes=1, seed=1)
 
 
-class Ignorant(Method):
+class Ignorant(LogisticMethod):
     """Everybody is as likely as not."""
 
     key, label = "ignorant", "Ignorant"
@@ -34,7 +34,7 @@ class Ignorant(Method):
 
 
 def test_a_method_is_registered_in_one_place():
-    world = World(SMALL.problem(), 2.0)
+    world = LogisticWorld(SMALL.problem(), 2.0)
     before = methods.keys()
     with methods.registered(Ignorant()):
         assert methods.keys() == (*before, "ignorant")
@@ -56,7 +56,7 @@ def test_methods_of_both_registries_look_and_are_called_the_same():
 
 
 def test_a_misspelt_key_is_an_error_that_lists_the_known_ones():
-    world = World(SMALL.problem(), 2.0)
+    world = LogisticWorld(SMALL.problem(), 2.0)
     known = "method must be one of collab, .*full_data; got 'colab'"
     with pytest.raises(ValueError, match=known):
         curves(world, [30], 1, methods=["colab"])

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad, linprog, minimize
 
-from collab_core.smooth import LOGISTIC, SQUARED, Layout, fit, with_constant
+from collab_core.smooth import LOGISTIC, SQUARED, FeatureLayout, fit, with_constant
 from collab_core.smooth.cancelling import CancelledError, cancelled_by
-from collab_core.smooth.objective import Block, objective
+from collab_core.smooth.objective import AgentBlock, objective
 from collab_core.smooth.solver import minimise, separated
 
 from .worlds import logistic_data, random_problem
@@ -18,9 +18,9 @@ RNG = np.random.default_rng
 
 def blocks_of(problem, n, rng, attenuated, trials=2):
     designs, labels = logistic_data(problem, n, rng, (trials,))
-    layout = Layout(problem.covariance, problem.views)
+    layout = FeatureLayout(problem.covariance, problem.views)
     return [
-        Block(x, y, rng.uniform(0.5, 2, trials), layout.transforms[i],
+        AgentBlock(x, y, rng.uniform(0.5, 2, trials), layout.transforms[i],
               layout.spreads[i] if attenuated else None)
         for i, (x, y) in enumerate(zip(designs, labels, strict=True))
     ], layout  # fmt: skip
@@ -156,7 +156,7 @@ def test_non_convergence_is_said():
     x = with_constant(np.linspace(-1, 1, 20)[:, None])
     y = (x[:, 1] > -0.5) * 1.0
     y[0] = 1
-    found = minimise([Block(x[None], y[None], np.ones(1))], np.zeros((1, 2)), LOGISTIC,
+    found = minimise([AgentBlock(x[None], y[None], np.ones(1))], np.zeros((1, 2)), LOGISTIC,
                      steps=1, by_scipy=False)  # fmt: skip
     assert not found.converged.any()
     assert not found.separated.any()
@@ -208,12 +208,12 @@ def test_separation_is_seen_behind_transforms():
     eye = np.eye(2)
 
     def blocks(*labels):
-        return [Block(x[None], y[None], np.ones(1), eye) for y in labels]
+        return [AgentBlock(x[None], y[None], np.ones(1), eye) for y in labels]
 
     assert separated(blocks(up), np.ones(2))
     assert separated(blocks(up, up), np.ones(2))
     assert not separated(blocks(up, down), np.ones(2))
-    silent = Block(x[None], down[None], np.zeros(1), eye)
+    silent = AgentBlock(x[None], down[None], np.zeros(1), eye)
     assert separated([*blocks(up), silent], np.ones(2))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from collab_core.census import Choice, People, Study, paper_views
+from collab_core.census import People, Study, StudyChoice, paper_views
 from collab_core.smooth import stored_travel, travel_curve, trouble_of
 from collab_core.smooth.__main__ import main
 from collab_core.smooth.travel import label
@@ -30,7 +30,7 @@ def made_up(tmp_path, count=6000):
 
 def study_of(people, states, target, own=False):
     views = paper_views(states, people.sums.questions)
-    return Study(people.sums, Choice(states, tuple(views[s] for s in states), target, own))
+    return Study(people.sums, StudyChoice(states, tuple(views[s] for s in states), target, own))
 
 
 def test_travel_time_on_made_up_people(tmp_path):

@@ -13,8 +13,8 @@ import collab_core as cc
 from collab_core import figures
 from collab_core.core.target import Target
 from collab_core.smooth import (
-    Settings,
-    World,
+    LogisticSettings,
+    LogisticWorld,
     curves,
     fit,
     methods,
@@ -76,7 +76,7 @@ def test_overconfidence_has_the_right_sign():
 def test_the_best_predictor_is_the_conditional_probability():
     """Against drawing the unseen features given the seen ones."""
     rng = np.random.default_rng(0)
-    world = World(SMALL.problem(), 2.0, -0.5)
+    world = LogisticWorld(SMALL.problem(), 2.0, -0.5)
     view = world.problem.views[4]
     x = rng.multivariate_normal(np.zeros(6), world.problem.covariance, 5)
     unseen = np.flatnonzero(~world.problem.mask[4])
@@ -96,7 +96,7 @@ def test_the_best_predictor_is_the_conditional_probability():
 
 @pytest.fixture(scope="module")
 def found():
-    return curves(World(SMALL.problem(), 2.5), [40, 150, 1500], 24, ["full", 3], seed=3)
+    return curves(LogisticWorld(SMALL.problem(), 2.5), [40, 150, 1500], 24, ["full", 3], seed=3)
 
 
 def test_collab_is_between_alone_and_the_ceiling(found):
@@ -157,8 +157,8 @@ def test_frames_hold_the_numbers(found):
 
 
 def test_one_seed_gives_one_result_whatever_the_executor():
-    world = World(SMALL.problem(), 1.0, 0.5)
-    settings = Settings(unlabelled="pool", pool=200, correction=True)
+    world = LogisticWorld(SMALL.problem(), 1.0, 0.5)
+    settings = LogisticSettings(unlabelled="pool", pool=200, correction=True)
     arguments = (world, [30, 60], 45, ["full"], ["collab", "local"])
     one = curves(*arguments, seed=5, settings=settings)["full"]
     with ThreadPoolExecutor(3) as executor:
@@ -173,7 +173,7 @@ def test_one_seed_gives_one_result_whatever_the_executor():
 
 def test_unequal_sizes_empty_views_and_few_samples_are_survived():
     scenario = cc.Scenario(d=5, m=4, missing="hub", size=0, allocation="narrow", ratio=50, seed=2)
-    found = curves(World(scenario.problem(), 3.0, 1.0), [6, 12], 6, ["full", 1], seed=1)
+    found = curves(LogisticWorld(scenario.problem(), 3.0, 1.0), [6, 12], 6, ["full", 1], seed=1)
     for measured_of_target in found.values():
         for curve in measured_of_target.values():
             for method, n in product(METHODS, (6, 12)):
@@ -185,14 +185,14 @@ def test_unequal_sizes_empty_views_and_few_samples_are_survived():
 
 def test_two_ways_to_one_model_are_not_told_apart():
     problem = cc.Problem(np.eye(2), [1.0, -1.0], 1.0, [[0, 1]])
-    curve = curves(World(problem, 1.5), [80], 20, [0], ["local", "collab", "full_data"])
+    curve = curves(LogisticWorld(problem, 1.5), [80], 20, [0], ["local", "collab", "full_data"])
     curve = curve[0]["log_loss"]
     assert curve.compare("collab", "local", 80) == 0
     assert curve.compare("full_data", "local", 80) == 0
 
 
 def test_a_plan_can_be_sent_to_a_worker():
-    plan = planned(World(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
+    plan = planned(LogisticWorld(SMALL.problem(), 1.0), [30], 2, ["full"], METHODS, 0, None)
     again = pickle.loads(pickle.dumps(plan))
     one, two = (chunk(which, 0, None)[FULL] for which in (plan, again))
     for key, values in one.values.items():
@@ -207,7 +207,7 @@ def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():
         if seen[-1][1]:
             cancel.set()
 
-    world = World(SMALL.problem(), 1.0)
+    world = LogisticWorld(SMALL.problem(), 1.0)
     found = curves(world, [50], 200, ["full"], ["local"], progress=progress, cancel=cancel)
     found = found["full"]["log_loss"]
     assert seen[0] == (0.0, 0)
@@ -218,7 +218,7 @@ def test_stopping_keeps_what_was_done_and_reports_come_along_the_way():
 
 
 def test_models_of_one_data_set():
-    world = World(SMALL.problem(), 2.0)
+    world = LogisticWorld(SMALL.problem(), 2.0)
     found = models_of_agent(world, 20_000, 0, ("local", "collab", "full_data"), seed=1)
     assert found.trouble.all_plain
     frame = found.frame
@@ -233,7 +233,7 @@ def test_models_of_one_data_set():
 
 def test_ridge_answers_are_counted_by_method_and_target():
     """Newcomers and everybody's samples together may be separated where no agent is."""
-    world = World(SMALL.problem(), 4.0)
+    world = LogisticWorld(SMALL.problem(), 4.0)
     found = curves(world, [16], 10, ["full", 3], seed=1)
     found = {target: measured_there["log_loss"] for target, measured_there in found.items()}
     for target, curve in found.items():
@@ -257,7 +257,9 @@ def test_ridge_answers_are_counted_by_method_and_target():
 def test_what_fails_in_some_trials_has_no_average():
     """The one agent who sees everything has one class in some trials: no model of all there."""
     scenario = cc.Scenario(d=6, m=4, missing="hub", size=2, seed=0)
-    curve = curves(World(scenario.problem(), 2.0, -2.0), [8], 60, ["full"], ["collab", "local"])
+    curve = curves(
+        LogisticWorld(scenario.problem(), 2.0, -2.0), [8], 60, ["full"], ["collab", "local"]
+    )
     found = curve["full"]["log_loss"]
     assert "nobody who takes part sees" in found.notes["collab", 8]
     assert found.mean("collab", 8) is None
@@ -267,7 +269,7 @@ def test_what_fails_in_some_trials_has_no_average():
 def test_stopping_leaves_no_n_with_some_methods_only():
     """Cancelled while methods are fitted: what is kept is still paired."""
     cancel = Event()
-    world = World(SMALL.problem(), 1.0)
+    world = LogisticWorld(SMALL.problem(), 1.0)
     plan = planned(world, [20, 40], 4, ["full"], METHODS, 0, None)
     data = Data.draw(plan, 0)
 
@@ -288,7 +290,9 @@ def test_stopping_leaves_no_n_with_some_methods_only():
 
 
 def test_a_stopped_run_knows_how_many_trials_each_n_has():
-    world = cc.smooth.World(cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0)
+    world = cc.smooth.LogisticWorld(
+        cc.Scenario(d=6, m=4, rich=2, rich_size=5, size=3).problem(), 2.0
+    )
     curve = cc.smooth.curves(world, [40, 80], 3, ["full"])["full"]["accuracy"]
     assert curve.done_at == {40: 3, 80: 3}
     shorter = {key: {40: found[40], 80: found[80][:2]} for key, found in curve.errors.items()}
@@ -296,7 +300,7 @@ def test_a_stopped_run_knows_how_many_trials_each_n_has():
 
 
 def test_wrong_arguments_are_named():
-    world = World(SMALL.problem())
+    world = LogisticWorld(SMALL.problem())
     with pytest.raises(ValueError, match=r"method must be one of collab, .*; got 'collab_plus'"):
         curves(world, [10], 1, methods=["collab_plus"])
     with pytest.raises(ValueError, match="methods must name"):
@@ -308,9 +312,9 @@ def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="target must be"):
         curves(world, [10], 1, [99])
     with pytest.raises(ValueError, match="signal must not be negative"):
-        World(SMALL.problem(), -1.0)
+        LogisticWorld(SMALL.problem(), -1.0)
     with pytest.raises(ValueError, match="unlabelled must be one of"):
-        Settings(unlabelled="some")
+        LogisticSettings(unlabelled="some")
 
 
 # Figures -----------------------------------------------------------------------------------------
@@ -328,7 +332,7 @@ def test_collab_is_drawn_over_everything_and_full_data_under_it(found):
 
 @pytest.mark.parametrize("beyond", [True, False])
 def test_bands_are_within_the_axis_and_never_reach_the_floor_of_a_log_axis(beyond):
-    found = curves(World(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)
+    found = curves(LogisticWorld(SMALL.problem(), 2.5), [12, 40], 3, ["full"], seed=3)
     frame = found["full"]["log_loss"].frame
     assert (frame["low"] < frame["best"]).any()
     drawn = figures.measure_curve(frame, "log-loss", title="t", beyond=beyond)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from collab_core.core.target import Target
-from collab_core.smooth import AgentModels, MeasureCurve, Settings, Trouble
+from collab_core.smooth import AgentModels, LogisticSettings, MeasureCurve, Trouble
 from collab_core.smooth.measures import measure_of
 from collab_core.words import beyond_linear as say
 
@@ -72,10 +72,10 @@ def test_the_share_of_the_way_is_one():
 
 
 def test_the_theorem_is_called_on_only_where_it_holds():
-    plain, own = Trouble(fits=8), Settings()
+    plain, own = Trouble(fits=8), LogisticSettings()
     assert say.are_twins(plain, own)
-    assert not say.are_twins(plain, Settings(unlabelled="pool"))
-    assert not say.are_twins(plain, Settings(correction=True))
+    assert not say.are_twins(plain, LogisticSettings(unlabelled="pool"))
+    assert not say.are_twins(plain, LogisticSettings(correction=True))
     assert not say.are_twins(Trouble(fits=8, regularised=1), own)
     assert not say.are_twins(Trouble(fits=8, ridge={"imputation": 1}), own)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from collab_core import census
-from collab_core.census import CensusSums, Changes, Choice, Study
+from collab_core.census import CensusSums, Changes, Study, StudyChoice
 from collab_core.words import census as say
 from tests.test_census import BUILT_IN, FIVE
 
@@ -18,7 +18,7 @@ def sums():
 
 @pytest.fixture(scope="module")
 def study(sums):
-    return Study(sums, Choice(FIVE, census.asked_by("paper", FIVE, sums.questions), "IL"))
+    return Study(sums, StudyChoice(FIVE, census.asked_by("paper", FIVE, sums.questions), "IL"))
 
 
 def results(collab, local, low=None, high=None):

@@ -63,6 +63,6 @@ def test_predictions_and_names():
 def test_the_same_content_has_the_same_digest(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"a,b\n1,2\n")
-    mine = tabular.Source("b.csv", memoryview(b"a,b\n1,2\n"))
-    assert mine.digest == tabular.Source.of(path).digest
-    assert mine.digest != tabular.Source("b.csv", b"a,b\n1,3\n").digest
+    mine = tabular.TableFile("b.csv", memoryview(b"a,b\n1,2\n"))
+    assert mine.digest == tabular.TableFile.of(path).digest
+    assert mine.digest != tabular.TableFile("b.csv", b"a,b\n1,3\n").digest

@@ -4,7 +4,7 @@ from . import download
 from .answers import Changes, by_state, changes, correlations, named_coefficients
 from .changes import doubling, joining, leaving, question_table, world_of
 from .curves import most_people, published_curve
-from .download import DownloadError, Survey
+from .download import CensusSurvey, DownloadError
 from .patterns import asked_by, grid_of_text, grid_text, is_as_published
 from .people import People
 from .questions import (
@@ -19,7 +19,7 @@ from .questions import (
 )
 from .records import files_in
 from .source import GIVEN
-from .study import Choice, Study, paper_views, with_choice
+from .study import Study, StudyChoice, paper_views, with_choice
 from .sums import CensusSums, sums_of_files
 
 __all__ = [
@@ -29,13 +29,13 @@ __all__ = [
     "QUESTIONS",
     "STATE_NAMES",
     "CensusSums",
+    "CensusSurvey",
     "Changes",
-    "Choice",
     "DownloadError",
     "People",
     "Question",
     "Study",
-    "Survey",
+    "StudyChoice",
     "asked_by",
     "by_state",
     "changes",

@@ -49,7 +49,7 @@ class DownloadError(ValueError):
 
 
 @dataclass(frozen=True)
-class Survey:
+class CensusSurvey:
     """A survey of the cache.
 
     Attributes

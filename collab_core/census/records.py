@@ -29,7 +29,7 @@ _MOVED = "MIGSP"
 
 
 @dataclass(frozen=True)
-class Layout:
+class RecordLayout:
     """Which column of a file answers which question.
 
     Attributes
@@ -47,7 +47,7 @@ class Layout:
     missing: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Sequence[str], file: str = "the file") -> Layout:
+    def of(cls, names: Sequence[str], file: str = "the file") -> RecordLayout:
         """Find the columns of a file by their names; other years' names count too."""
         present = set(names)
         lacking = [name for name in _NEEDED if name not in present]
@@ -101,7 +101,7 @@ class Records:
     minutes: Array
 
 
-def design(frame: pd.DataFrame, layout: Layout, file: str = "the file") -> Records:
+def design(frame: pd.DataFrame, layout: RecordLayout, file: str = "the file") -> Records:
     """Keep who counts, and turn answers into features.
 
     Missing answers become 0, as in folktables; levels become columns by fixed lists, so that
@@ -163,7 +163,7 @@ def chunks(path: Path, rows: int = CHUNK_ROWS) -> Iterator[tuple[pd.DataFrame, f
         raise ValueError(f"{path.name} must be a .csv or .parquet file")
 
 
-def layout_of(path: Path) -> Layout:
+def layout_of(path: Path) -> RecordLayout:
     """Which questions a file has, from its first line alone."""
     try:
         if path.suffix.lower() == ".parquet":
@@ -177,7 +177,7 @@ def layout_of(path: Path) -> Layout:
     twice = sorted({name for name in stripped if stripped.count(name) > 1})
     if twice:
         raise ValueError(f"{path.name} has more than one column called {twice[0]}")
-    return Layout.of(stripped, path.name)
+    return RecordLayout.of(stripped, path.name)
 
 
 def _parquet_chunks(path: Path, rows: int) -> Iterator[tuple[pd.DataFrame, float]]:
@@ -223,7 +223,7 @@ def read(
     rows: int = CHUNK_ROWS,
     progress: Callable[[float], None] | None = None,
     cancel: Event | None = None,
-) -> Iterator[tuple[Path, Layout, Records]]:
+) -> Iterator[tuple[Path, RecordLayout, Records]]:
     """Every file's people, chunk by chunk, in file order, with the file they come from.
 
     Parameters

@@ -53,7 +53,7 @@ def paper_views(states: Sequence[str], questions: Sequence[str]) -> dict[str, tu
 
 
 @dataclass(frozen=True)
-class Choice:
+class StudyChoice:
     """What a study is about.
 
     Attributes
@@ -87,10 +87,10 @@ class Study:
     Parameters
     ----------
     sums : CensusSums
-    choice : Choice
+    choice : StudyChoice
     """
 
-    def __init__(self, sums: CensusSums, choice: Choice) -> None:
+    def __init__(self, sums: CensusSums, choice: StudyChoice) -> None:
         if not choice.states:
             raise ValueError("states must name at least one state, got none")
         if choice.target not in choice.states:
@@ -506,4 +506,4 @@ def measured_after(study: Study, **changes: Any) -> float:
 def with_choice(study: Study, **changes: Any) -> Study:
     """The same data with another choice."""
     given = {name: getattr(study.choice, name) for name in study.choice.__dataclass_fields__}
-    return Study(study.sums, Choice(**(given | changes)))
+    return Study(study.sums, StudyChoice(**(given | changes)))

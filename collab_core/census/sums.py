@@ -19,7 +19,7 @@ import numpy as np
 from .._base.checks import Array
 from ..core.held_out import about_mean
 from .questions import QUESTIONS, TARGET, question_of, text_of
-from .records import CHUNK_ROWS, Layout, Records, layout_of, read, state_name
+from .records import CHUNK_ROWS, RecordLayout, Records, layout_of, read, state_name
 
 #: Targets that every file of sums holds after its features.
 TARGETS = (TARGET, f"log_{TARGET}")
@@ -152,7 +152,7 @@ class CensusSums:
 class Collector:
     """Adds up people, chunk by chunk, and remembers whose turn it is to be for testing."""
 
-    def __init__(self, layouts: Sequence[Layout]) -> None:
+    def __init__(self, layouts: Sequence[RecordLayout]) -> None:
         shared = [key for key in QUESTIONS if all(key in layout.columns for layout in layouts)]
         #: Features that every file has.
         self.features = tuple(name for key in shared for name in QUESTIONS[key].features)

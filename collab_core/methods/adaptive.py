@@ -20,7 +20,7 @@ from ..core.problem import Problem
 from ..world.views import ViewsLike
 from .aggregate import CovarianceLike
 from .base import PLAIN, Formulas, Method, Style, Told, Traffic, message_numbers
-from .partial_pooling import Spread, posterior, residual_information
+from .partial_pooling import SpreadFit, posterior, residual_information
 from .pooling_input import Input, pooled_input
 from .scoring import best_spread, chunk_size, preferred
 
@@ -34,7 +34,7 @@ class AdaptiveEstimate:
     geometry : Geometry
     given : Input
         The agents' sums in standard units.
-    likely, spread : Spread
+    likely, spread : SpreadFit
         How far agents differ: of the largest marginal likelihood, and with none preferred where
         the evidence is as good as equal. Models are made from the second, intervals from the
         first: that nothing speaks for a difference does not make it 0.
@@ -48,8 +48,8 @@ class AdaptiveEstimate:
 
     geometry: Geometry
     given: Input
-    likely: Spread
-    spread: Spread
+    likely: SpreadFit
+    spread: SpreadFit
     gain: Array
     shared: Array
     deviations: Array
@@ -106,7 +106,7 @@ class AdaptiveEstimate:
 
     @cached_property
     def _differ(self) -> np.ndarray:
-        return np.asarray(self.spread.log_c > Spread.none(self.spread).log_c + 1e-9)
+        return np.asarray(self.spread.log_c > SpreadFit.none(self.spread).log_c + 1e-9)
 
     def _place(self, agent: int) -> int | None:
         i = agent_index(agent, self.geometry.agents)
@@ -156,7 +156,7 @@ class AdaptiveEstimate:
 
 def uncertainty(
     scaled: tuple[Array, Array, Array],
-    spread: Spread,
+    spread: SpreadFit,
     freedom: Array,
     rows: Array,
     place: int | None,

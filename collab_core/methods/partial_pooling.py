@@ -104,7 +104,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class SpreadFit:
     """How far agents are from each other.
 
     Attributes
@@ -122,7 +122,7 @@ class Spread:
     log_w: Array
 
     @classmethod
-    def start(cls, trials: int, agents: int, features: int) -> Spread:
+    def start(cls, trials: int, agents: int, features: int) -> SpreadFit:
         """Where scoring begins."""
         level = float(np.log(START))
         return cls(
@@ -132,7 +132,7 @@ class Spread:
         )
 
     @classmethod
-    def none(cls, like: Spread) -> Spread:
+    def none(cls, like: SpreadFit) -> SpreadFit:
         """No difference between agents, for as many of them."""
         level = float(np.log(LEAST))
         return cls(
@@ -146,26 +146,28 @@ class Spread:
         """``u_ij = D_j / w_i``, shape (t, m, d)."""
         return np.exp(self.log_d[:, None, :] - self.log_w[:, :, None])
 
-    def part(self, trials: slice | np.ndarray) -> Spread:
+    def part(self, trials: slice | np.ndarray) -> SpreadFit:
         """Some of the trials."""
-        return Spread(self.log_d[trials], self.log_c[trials], self.log_w[trials])
+        return SpreadFit(self.log_d[trials], self.log_c[trials], self.log_w[trials])
 
-    def times(self, scale: Array) -> Spread:
+    def times(self, scale: Array) -> SpreadFit:
         """Every logarithm times a number a trial, shape (t,)."""
-        return Spread(self.log_d * scale[:, None], self.log_c * scale, self.log_w * scale[:, None])
+        return SpreadFit(
+            self.log_d * scale[:, None], self.log_c * scale, self.log_w * scale[:, None]
+        )
 
-    def moved(self, step: Spread) -> Spread:
+    def moved(self, step: SpreadFit) -> SpreadFit:
         """After a step; nothing leaves the range of sensible numbers."""
         low, high = float(np.log(LEAST)), -float(np.log(LEAST))
-        return Spread(
+        return SpreadFit(
             np.clip(self.log_d + step.log_d, low, high),
             np.clip(self.log_c + step.log_c, low, high),
             np.clip(self.log_w + step.log_w, low, high),
         )
 
-    def chosen(self, better: np.ndarray, other: Spread) -> Spread:
+    def chosen(self, better: np.ndarray, other: SpreadFit) -> SpreadFit:
         """The other's where it is better, shape (t,)."""
-        return Spread(
+        return SpreadFit(
             np.where(better[:, None], other.log_d, self.log_d),
             np.where(better, other.log_c, self.log_c),
             np.where(better[:, None], other.log_w, self.log_w),
@@ -210,7 +212,7 @@ class Posterior:
     log_likelihood: Array
 
 
-def posterior(Y: Array, z: Array, weak: Array, spread: Spread) -> Posterior:
+def posterior(Y: Array, z: Array, weak: Array, spread: SpreadFit) -> Posterior:
     """Theta and its covariance at a given spread."""
     t, m, p, d = Y.shape
     M = (Y * spread.units[:, :, None, :]) @ transpose(Y)
@@ -242,7 +244,9 @@ def residual_information(Y: Array, found: Posterior) -> Array:
     return np.asarray(transpose(Y) @ (W @ Y))
 
 
-def scoring_step(Y: Array, found: Posterior, spread: Spread, ridge: Array) -> tuple[Spread, Array]:
+def scoring_step(
+    Y: Array, found: Posterior, spread: SpreadFit, ridge: Array
+) -> tuple[SpreadFit, Array]:
     """A step of Fisher's scoring on the logarithms, and what it promises to gain, (t,).
 
     Parameters
@@ -278,6 +282,6 @@ def scoring_step(Y: Array, found: Posterior, spread: Spread, ridge: Array) -> tu
     step_c = (by_c + (ratio * step_d).sum(axis=-1)) / of_c
     largest = np.maximum(np.abs(step_d).max(axis=-1), np.abs(step_w).max(axis=-1, initial=0.0))
     short = np.minimum(1.0, LONGEST / np.maximum(largest, np.abs(step_c)))
-    step = Spread(step_d * short[:, None], step_c * short, step_w * short[:, None])
+    step = SpreadFit(step_d * short[:, None], step_c * short, step_w * short[:, None])
     gain = (by_d * step.log_d).sum(axis=-1) + by_c * step.log_c
     return step, gain + (by_w * step.log_w).sum(axis=-1)

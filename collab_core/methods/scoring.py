@@ -14,7 +14,7 @@ from .partial_pooling import (
     STEPS,
     Pool,
     Posterior,
-    Spread,
+    SpreadFit,
     posterior,
     scoring_step,
 )
@@ -26,7 +26,7 @@ CAUTION, FORGET = 10.0, 0.1
 FINISHED = 0.25
 
 
-def best_spread(pool: Pool, *, steps: int = STEPS, gain: float = GAIN) -> Spread:
+def best_spread(pool: Pool, *, steps: int = STEPS, gain: float = GAIN) -> SpreadFit:
     """The spread of the largest marginal likelihood, for every trial of a pool.
 
     Parameters
@@ -37,18 +37,18 @@ def best_spread(pool: Pool, *, steps: int = STEPS, gain: float = GAIN) -> Spread
         What a further step may gain at most, in log-likelihood, at the end.
     """
     t, m, _, d = pool.designs.shape
-    begin = Spread.start(t, m, d)
+    begin = SpreadFit.start(t, m, d)
     size = chunk_size(pool)
     chunks = [slice(low, low + size) for low in range(0, t, size)]
     parts = [_best(pool.part(here), begin.part(here), steps, gain) for here in chunks]
-    return Spread(
+    return SpreadFit(
         np.concatenate([part.log_d for part in parts]),
         np.concatenate([part.log_c for part in parts]),
         np.concatenate([part.log_w for part in parts]),
     )
 
 
-def values(pool: Pool, spread: Spread) -> Array:
+def values(pool: Pool, spread: SpreadFit) -> Array:
     """Logarithm of the marginal likelihood times the laws of ``w`` and ``D``, shape (t,)."""
     size = chunk_size(pool)
     parts = []
@@ -59,9 +59,9 @@ def values(pool: Pool, spread: Spread) -> Array:
     return np.concatenate(parts)
 
 
-def preferred(pool: Pool, spread: Spread) -> tuple[Spread, Array]:
+def preferred(pool: Pool, spread: SpreadFit) -> tuple[SpreadFit, Array]:
     """The smaller spread where the evidence is as good as equal, and what differing gains, (t,)."""
-    none = Spread.none(spread)
+    none = SpreadFit.none(spread)
     gain = values(pool, spread) - values(pool, none)
     return spread.chosen(gain < PREFERENCE, none), gain
 
@@ -80,7 +80,7 @@ class _Climb:
     Y: Array
     z: Array
     weak: Array
-    spread: Spread
+    spread: SpreadFit
     found: Posterior
     value: Array
     ridge: Array
@@ -99,7 +99,7 @@ def _taken(found: Posterior, keep: np.ndarray) -> Posterior:
     return Posterior(*(getattr(found, part.name)[keep] for part in fields(Posterior)))
 
 
-def _best(pool: Pool, start: Spread, steps: int, enough: float) -> Spread:
+def _best(pool: Pool, start: SpreadFit, steps: int, enough: float) -> SpreadFit:
     """`best_spread` of one chunk: every trial stops by itself, so that chunks change nothing."""
     Y, z, weak = pool.scaled()
     t = pool.trials
@@ -119,7 +119,7 @@ def _best(pool: Pool, start: Spread, steps: int, enough: float) -> Spread:
             break
         if done.mean() >= FINISHED:
             climb = climb.kept(~done)
-    return Spread(log_d, log_c, log_w)
+    return SpreadFit(log_d, log_c, log_w)
 
 
 def _climb_once(climb: _Climb, enough: float) -> None:

@@ -21,14 +21,14 @@ from . import (
 )
 from .curve import MeasureCurve, Measured
 from .fits import Fit, fit, with_constant
-from .layout import Layout
+from .layout import FeatureLayout
 from .losses import LOGISTIC, SQUARED, Loss
 from .measures import MEASURES
 from .models import Aggregate, collab, imputation, naive, pooled
 from .simulated import AgentModels, curves, models_of_agent
 from .travel import stored_travel, travel_curve
 from .trouble import Trouble, trouble_of
-from .worlds import Settings, World
+from .worlds import LogisticSettings, LogisticWorld
 
 __all__ = [
     "LOGISTIC",
@@ -36,14 +36,14 @@ __all__ = [
     "SQUARED",
     "AgentModels",
     "Aggregate",
+    "FeatureLayout",
     "Fit",
-    "Layout",
+    "LogisticSettings",
+    "LogisticWorld",
     "Loss",
     "MeasureCurve",
     "Measured",
-    "Settings",
     "Trouble",
-    "World",
     "collab",
     "curve",
     "curves",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..census import Choice, People, Study, files_in, paper_views
+from ..census import People, Study, StudyChoice, files_in, paper_views
 from .travel import travel_curve
 
 SIZES = (200, 500, 1000, 2000, 5000)
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked = tuple(views[state] for state in states)
         parts = []
         for model in ("all", "own"):
-            study = Study(people.sums, Choice(states, asked, states[-1], model == "own"))
+            study = Study(people.sums, StudyChoice(states, asked, states[-1], model == "own"))
             curve = travel_curve(people, study, given.sizes, given.trials, seed=given.seed)
             parts.append(curve.table().assign(model=model))
     except (ValueError, OSError) as problem:

@@ -10,7 +10,7 @@ from scipy.special import logit
 
 from .._base.checks import Array, finite_array, positive
 from .losses import LOGISTIC, Loss
-from .objective import Block
+from .objective import AgentBlock
 from .solver import settle
 
 #: Strength of the ridge where a fit has no end: every coefficient, at unit variance of its
@@ -111,7 +111,7 @@ def fit(
     converged = np.ones(count, dtype=bool)
     rows = np.flatnonzero(~one_class)
     if rows.size and k:
-        block = Block(flat, target, np.ones(count)).of(rows)
+        block = AgentBlock(flat, target, np.ones(count)).of(rows)
         size = flat.var(axis=-2) if intercept else (flat**2).mean(axis=-2)
         found = settle([block], begin[rows], loss, (ridge * size / n)[rows])
         theta[rows], regularised[rows] = found.theta, found.regularised

@@ -12,7 +12,7 @@ from ..world.views import ViewsLike
 INTERCEPTS = ("shared", "own", "none")
 
 
-class Layout:
+class FeatureLayout:
     """How the server's parameters become every agent's: ``T_i``, with intercepts.
 
     The parameters are the intercepts, then theta on all d features. Features are taken to have
@@ -74,10 +74,10 @@ class Layout:
         return whole
 
 
-class NaiveLayout(Layout):
+class NaiveLayout(FeatureLayout):
     """A layout whose agents take their entries of theta as they are."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: FeatureLayout) -> None:
         self.geometry, self.intercept = layout.geometry, layout.intercept
         self.constants, self.spreads = layout.constants, layout.spreads
         first = int(layout.constants > 0)

@@ -22,7 +22,7 @@ from .models import Aggregate, collab, imputation, naive
 
 if TYPE_CHECKING:
     from ..core.target import Target
-    from .step import Step
+    from .step import LogisticStep
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Answer:
         return cls(one.theta, one.regularised | one.one_class, one.converged)
 
 
-class Method(ABC):
+class LogisticMethod(ABC):
     """A method of logistic models. Subclass it, and `register` an instance.
 
     Attributes
@@ -71,32 +71,32 @@ class Method(ABC):
     is_aggregate: ClassVar[bool] = False
 
     @abstractmethod
-    def answer(self, step: Step, target: Target) -> Answer:
+    def answer(self, step: LogisticStep, target: Target) -> Answer:
         """Its model for a target, when agents have the samples of a step."""
 
 
-class Aggregated(Method):
+class Aggregated(LogisticMethod):
     """A method with one model for everybody."""
 
     is_aggregate = True
 
     @abstractmethod
-    def aggregate(self, step: Step) -> Aggregate:
+    def aggregate(self, step: LogisticStep) -> Aggregate:
         """The model for everybody."""
 
-    def answer(self, step: Step, target: Target) -> Answer:
+    def answer(self, step: LogisticStep, target: Target) -> Answer:
         """What the target gets of the model for everybody."""
         found = step.aggregate(self)
         return Answer(step.returned(found, target), found.regularised, found.converged)
 
 
-class Collab(Aggregated):
+class LogisticCollab(Aggregated):
     """The paper's last proposal: least disagreement with every agent, over its training loss."""
 
     key = "collab"
     label, style = linear.get(key).label, linear.get(key).style
 
-    def aggregate(self, step: Step) -> Aggregate:
+    def aggregate(self, step: LogisticStep) -> Aggregate:
         """Of the agents' own fits alone."""
         return collab(
             step.unlabelled, step.fits, step.layout, correction=step.correction,
@@ -110,7 +110,7 @@ class Attenuated(Aggregated):
     key, label = "collab_attenuated", "Attenuated T"
     style = linear.Style("#EE7733", "longdashdot", "diamond-open")
 
-    def aggregate(self, step: Step) -> Aggregate:
+    def aggregate(self, step: LogisticStep) -> Aggregate:
         """From COLLAB's answer, because the attenuated objective is not convex."""
         start = step.starts.get(self.key)
         if start is None:
@@ -121,60 +121,67 @@ class Attenuated(Aggregated):
         )  # fmt: skip
 
 
-class Imputation(Aggregated):
+class LogisticImputation(Aggregated):
     """Everybody's features imputed, all data pooled, one fit."""
 
     key, in_one_place = "imputation", True
     label, style = linear.get(key).label, linear.get(key).style
 
-    def aggregate(self, step: Step) -> Aggregate:
+    def aggregate(self, step: LogisticStep) -> Aggregate:
         """Of everybody's samples."""
         start = step.starts.get(self.key)
         return imputation(step.designs, step.labels, step.layout, start=start)
 
 
-class Local(Method):
+class LogisticLocal(LogisticMethod):
     """The target's own samples, fitted alone."""
 
     # The linear registry's name says least squares.
     key, label = "local", "Local"
     style = linear.get(key).style
 
-    def answer(self, step: Step, target: Target) -> Answer:
+    def answer(self, step: LogisticStep, target: Target) -> Answer:
         """The fit itself."""
         return Answer.of_fit(step.alone(target))
 
 
-class NaiveCollab(Aggregated):
+class LogisticNaiveCollab(Aggregated):
     """The local models averaged as they are."""
 
     key = "naive_collab"
     label, style = linear.get(key).label, linear.get(key).style
 
-    def aggregate(self, step: Step) -> Aggregate:
+    def aggregate(self, step: LogisticStep) -> Aggregate:
         """Of the agents' own fits alone."""
         return naive(step.fits, step.layout)
 
 
-class FullData(Method):
+class FullData(LogisticMethod):
     """Everybody's samples of the target's features, as if nobody missed any of them."""
 
     key, label, in_one_place = "full_data", "Full data", True
     style = linear.Style("#708090", "solid", "pentagon")
 
-    def answer(self, step: Step, target: Target) -> Answer:
+    def answer(self, step: LogisticStep, target: Target) -> Answer:
         """The fit itself."""
         return Answer.of_fit(step.everybody(target))
 
 
-COLLAB = Collab()
+COLLAB = LogisticCollab()
 
-_REGISTRY: Registry[Method] = Registry("method")
+_REGISTRY: Registry[LogisticMethod] = Registry("method")
 register, registered = _REGISTRY.register, _REGISTRY.registered
 keys, get = _REGISTRY.keys, _REGISTRY.get
 
 # In the order of tables and legends.
-for _method in (COLLAB, Attenuated(), Imputation(), Local(), NaiveCollab(), FullData()):
+for _method in (
+    COLLAB,
+    Attenuated(),
+    LogisticImputation(),
+    LogisticLocal(),
+    LogisticNaiveCollab(),
+    FullData(),
+):
     register(_method)
 
 

@@ -30,9 +30,9 @@ from .._base.checks import Array, agent_index, finite_array
 from ..core.estimate import NotEstimableError
 from ..world.views import unseen_features
 from .fits import RIDGE, Fit, fit, half_a_sample
-from .layout import Layout, NaiveLayout
+from .layout import FeatureLayout, NaiveLayout
 from .losses import LOGISTIC, Loss
-from .objective import Block, local_coefficients
+from .objective import AgentBlock, local_coefficients
 from .solver import STEPS, minimise, settle
 
 
@@ -43,8 +43,8 @@ class Aggregate:
     Attributes
     ----------
     theta : array, shape (..., p)
-        Intercepts (see `Layout`), then coefficients of all features.
-    layout : Layout
+        Intercepts (see `FeatureLayout`), then coefficients of all features.
+    layout : FeatureLayout
     attenuated : bool
         Whether an agent's model is shrunk for what it does not see.
     converged : boolean array, shape (...)
@@ -55,7 +55,7 @@ class Aggregate:
     """
 
     theta: Array
-    layout: Layout = field(repr=False)
+    layout: FeatureLayout = field(repr=False)
     attenuated: bool
     converged: NDArray[np.bool_]
     left_out: NDArray[np.bool_]
@@ -75,7 +75,7 @@ class Aggregate:
 def collab(
     designs: Sequence[ArrayLike],
     fits: Sequence[Fit],
-    layout: Layout,
+    layout: FeatureLayout,
     loss: Loss = LOGISTIC,
     *,
     attenuated: bool = False,
@@ -91,7 +91,7 @@ def collab(
         pool seen through its view. Only the mean over them counts, times the agent's n.
     fits : list of Fit
         The agents' models; all that the server reads of any label.
-    layout : Layout
+    layout : FeatureLayout
     attenuated : bool
         Shrink ``T_i theta`` for what agent i does not see (beyond the paper, for log-loss).
     correction : bool
@@ -134,7 +134,7 @@ def collab(
 def imputation(
     designs: Sequence[ArrayLike],
     labels: Sequence[ArrayLike],
-    layout: Layout,
+    layout: FeatureLayout,
     loss: Loss = LOGISTIC,
     weights: Sequence[ArrayLike] | None = None,
     *,
@@ -172,7 +172,7 @@ def imputation(
     return found
 
 
-def naive(fits: Sequence[Fit], layout: Layout) -> Aggregate:
+def naive(fits: Sequence[Fit], layout: FeatureLayout) -> Aggregate:
     """Average the local models, 0 for what an agent does not see, as Naive-Collab does.
 
     Divided by the number of agents; own intercepts stay their agents' own.
@@ -222,7 +222,7 @@ def pooled(
         y = np.concatenate([finite_array("labels", part, copy=None) for part in labels], axis=-1)
         return fit(x, y, loss, start=start)
     k = np.shape(designs[0])[-1] - 1
-    layout = Layout(np.eye(k), [np.arange(k)] * len(designs), "own")
+    layout = FeatureLayout(np.eye(k), [np.arange(k)] * len(designs), "own")
     found = imputation(designs, labels, layout, loss, start=start)
     parts = [
         loss.value(np.asarray(y), (x @ found.local(i)[..., None])[..., 0])
@@ -244,7 +244,7 @@ def _aggregate(
     designs: Sequence[ArrayLike],
     targets: Sequence[Array],
     weights: Sequence[Array],
-    layout: Layout,
+    layout: FeatureLayout,
     loss: Loss,
     attenuated: bool,
     start: ArrayLike | None,
@@ -263,7 +263,7 @@ def _aggregate(
     begin = np.zeros((count, p)) if start is None else np.array(start).reshape(count, p)
     if attenuated and start is None:
         # From the plain aggregate: the attenuated objective is not convex.
-        plain = [Block(b.x, b.target, b.weight, b.transform) for b in blocks]
+        plain = [AgentBlock(b.x, b.target, b.weight, b.transform) for b in blocks]
         begin = minimise(plain, begin, loss, by_scipy=False, unit=_unit(layout)).theta
     samples = sum(block.target.shape[-1] for block in blocks)
     # A direction of which the samples say next to nothing can run away while all agents'
@@ -295,16 +295,16 @@ def _block(
     target: Array,
     weight: Array,
     leading: tuple[int, ...],
-    layout: Layout,
+    layout: FeatureLayout,
     agent: int,
     attenuated: bool,
-) -> Block:
+) -> AgentBlock:
     """Agent i's samples for all problems; a design without leading axes is the same for all."""
     (n, k), count = x.shape[-2:], int(np.prod(leading))
     design = x[None]
     if x.ndim > 2:
         design = np.broadcast_to(x, (*leading, n, k)).reshape(count, n, k)
-    return Block(
+    return AgentBlock(
         design,
         np.broadcast_to(target, (*leading, n)).reshape(count, n),
         np.broadcast_to(weight, leading).reshape(-1),
@@ -313,13 +313,13 @@ def _block(
     )
 
 
-def _unit(layout: Layout) -> Array:
+def _unit(layout: FeatureLayout) -> Array:
     """Size of what a parameter multiplies: 1 for intercepts, deviations of features, shape (p,)."""
     deviations = np.sqrt(np.diagonal(layout.geometry.covariance))
     return np.concatenate([np.ones(layout.constants), deviations])
 
 
-def _require_coverage(used: NDArray[np.bool_], layout: Layout) -> None:
+def _require_coverage(used: NDArray[np.bool_], layout: FeatureLayout) -> None:
     """Refuse problems in which a feature is seen only by agents that take no part.
 
     ``used`` has shape (B, m). Where one problem of a stack is refused, all are.
@@ -339,7 +339,7 @@ def _require_coverage(used: NDArray[np.bool_], layout: Layout) -> None:
             )
 
 
-def _designs(designs: Sequence[ArrayLike], layout: Layout) -> list[Array]:
+def _designs(designs: Sequence[ArrayLike], layout: FeatureLayout) -> list[Array]:
     if len(designs) != layout.agents:
         raise ValueError(f"designs must hold one entry per agent ({layout.agents}),"
                          f" got {len(designs)}")  # fmt: skip

@@ -4,7 +4,7 @@ The objective of one problem (one trial) is
 
     ``sum_i w_i sum_s l(t_is, x_is' b_i(theta)) / sum_i w_i n_i  +  sum_j penalty_j theta_j^2 / 2``
 
-with ``b_i(theta) = T_i theta``, in which it is convex; or, where a `Block` has a spread,
+with ``b_i(theta) = T_i theta``, in which it is convex; or, where a `AgentBlock` has a spread,
 ``T_i theta / sqrt(1 + c theta'G_i theta)``. A local fit is one block without transform, the
 paper's aggregation one block an agent.
 """
@@ -27,7 +27,7 @@ ATTENUATION = np.pi / 8
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class AgentBlock:
     """Samples of one agent, for B problems at once.
 
     Attributes
@@ -51,7 +51,7 @@ class Block:
     transform: Array | None = None
     spread: Array | None = None
 
-    def of(self, rows: NDArray[np.intp]) -> Block:
+    def of(self, rows: NDArray[np.intp]) -> AgentBlock:
         """The same for some of the problems."""
         if rows.size == len(self.target):
             return self
@@ -92,7 +92,7 @@ def _shrinkage(theta: Array, spread: Array) -> Array:
     return np.asarray(1 / np.sqrt(1 + ATTENUATION * np.maximum(unseen, 0.0)))
 
 
-def have_labels(blocks: Sequence[Block]) -> bool:
+def have_labels(blocks: Sequence[AgentBlock]) -> bool:
     """Whether all targets are labels 0 and 1, not probabilities."""
     return all(((block.target == 0) | (block.target == 1)).all() for block in blocks)
 
@@ -112,14 +112,18 @@ class Objective:
         ``sum_i w_i n_i``.
     """
 
-    blocks: Sequence[Block]
+    blocks: Sequence[AgentBlock]
     loss: Loss
     penalty: Array
     scale: Array
 
     @classmethod
     def over(
-        cls, blocks: Sequence[Block], loss: Loss, penalty: Array | float, shape: tuple[int, int]
+        cls,
+        blocks: Sequence[AgentBlock],
+        loss: Loss,
+        penalty: Array | float,
+        shape: tuple[int, int],
     ) -> Objective:
         """Of parameters of shape (B, p); a penalty may be one for all."""
         scale = np.sum([block.weight * block.target.shape[-1] for block in blocks], axis=0)
@@ -165,7 +169,7 @@ class Objective:
 
 
 def objective(
-    blocks: Sequence[Block], theta: Array, loss: Loss, penalty: Array | float = 0.0
+    blocks: Sequence[AgentBlock], theta: Array, loss: Loss, penalty: Array | float = 0.0
 ) -> tuple[Array, Array]:
     """Value (B,) and gradient (B, p) of the objective at theta, shape (B, p)."""
     whole = Objective.over(blocks, loss, penalty, (len(theta), theta.shape[-1]))

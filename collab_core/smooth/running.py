@@ -17,13 +17,13 @@ from ..runs.chunks import HasSubmit, run_chunks
 from .cancelling import CancelledError, cancelled_by, check_cancelled
 from .curve import MeasureCurve, Measured
 from .measures import MEASURES, measure_of, measured
-from .step import Step
+from .step import LogisticStep
 from .trouble import Trouble
 
 Progress = Callable[[float, dict[Target, Measured]], None]
 
 
-class Plan(Protocol):
+class LogisticPlan(Protocol):
     """A run: what is measured, and how its trials are made."""
 
     @property
@@ -46,7 +46,7 @@ class Plan(Protocol):
     def chunks(self) -> int:
         """Number of chunks that trials are cut into."""
 
-    def steps(self, index: int) -> Iterator[Step]:
+    def steps(self, index: int) -> Iterator[LogisticStep]:
         """Draw the trials of a chunk, and give a step for each n of the grid."""
 
 
@@ -76,7 +76,7 @@ class Part:
 
 
 def run(
-    plan: Plan,
+    plan: LogisticPlan,
     best: Mapping[Target, Mapping[str, float]],
     progress: Progress | None,
     executor: HasSubmit | None,
@@ -108,7 +108,7 @@ def run(
     return result()
 
 
-def chunk(plan: Plan, index: int, cancel: Event | None) -> dict[Target, Part]:
+def chunk(plan: LogisticPlan, index: int, cancel: Event | None) -> dict[Target, Part]:
     """Every target's measures in the trials of one chunk; cut short where it is cancelled."""
     parts = {target: Part() for target in plan.targets}
     with single_threaded_blas(), cancelled_by(cancel):
@@ -125,7 +125,7 @@ def chunk(plan: Plan, index: int, cancel: Event | None) -> dict[Target, Part]:
 
 
 def measured_at(
-    step: Step, methods: Sequence[str], targets: Sequence[Target]
+    step: LogisticStep, methods: Sequence[str], targets: Sequence[Target]
 ) -> dict[Target, Part]:
     """Measures of every method at one n."""
     parts = {target: Part() for target in targets}
@@ -155,7 +155,11 @@ def checked_sizes(given: Sequence[int], low: int, high: int) -> tuple[int, ...]:
 
 
 def gathered(
-    plan: Plan, target: Target, parts: Mapping[int, Part], best: Mapping[str, float], partial: bool
+    plan: LogisticPlan,
+    target: Target,
+    parts: Mapping[int, Part],
+    best: Mapping[str, float],
+    partial: bool,
 ) -> Measured:
     """Put chunks together, in their order whatever order they finished in.
 

@@ -23,9 +23,9 @@ from .measures import measured
 from .methods import chosen
 from .models import Aggregate, pooled
 from .running import checked_sizes, run
-from .step import Step
+from .step import LogisticStep
 from .trouble import Trouble
-from .worlds import Settings, World
+from .worlds import LogisticSettings, LogisticWorld
 
 #: Test samples of a run, shared by all trials and methods.
 TEST_SAMPLES = 4000
@@ -46,13 +46,13 @@ class SimulationPlan:
         By target, the probability of a label of 1 given what it sees of them, shape (N,).
     """
 
-    world: World
+    world: LogisticWorld
     sample_sizes: tuple[int, ...]
     trials: int
     targets: tuple[Target, ...]
     methods: tuple[str, ...]
     seed: int
-    settings: Settings
+    settings: LogisticSettings
     chunk_size: int
     test: Array = field(repr=False)
     labels: Mapping[Target, Array] = field(repr=False)
@@ -75,14 +75,14 @@ class SimulationPlan:
 
 
 def curves(
-    world: World,
+    world: LogisticWorld,
     sample_sizes: Sequence[int],
     trials: int,
     targets: Sequence[TargetLike] = ("full",),
     methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
-    settings: Settings | None = None,
+    settings: LogisticSettings | None = None,
     progress: Callable[[float, dict[TargetKey, Measured]], None] | None = None,
     executor: HasSubmit | None = None,
     cancel: Event | None = None,
@@ -94,7 +94,7 @@ def curves(
 
     Parameters
     ----------
-    world : World
+    world : LogisticWorld
     sample_sizes : list of int
         The grid of n; along it the same agents collect more samples.
     trials : int
@@ -132,13 +132,13 @@ def curves(
 
 
 def planned(
-    world: World,
+    world: LogisticWorld,
     sample_sizes: Sequence[int],
     trials: int,
     targets: Sequence[TargetLike],
     methods: Sequence[str] | None,
     seed: int,
-    settings: Settings | None,
+    settings: LogisticSettings | None,
 ) -> SimulationPlan:
     """Check the arguments of `curves`, and draw the test samples."""
     sizes = checked_sizes(sample_sizes, 1, 10**7)
@@ -156,7 +156,7 @@ def planned(
         whose,
         chosen(methods),
         seed,
-        settings or Settings(),
+        settings or LogisticSettings(),
         int(np.clip(CHUNK_NUMBERS // max(numbers, 1), 1, 20)),
         test,
         {target: LOGISTIC.predict(world.best_predictor(test, target)) for target in whose},
@@ -201,7 +201,7 @@ def agent_sizes(problem: Problem, n: int) -> list[int]:
     return [max(int(size), 1) for size in problem.sample_sizes(n)]
 
 
-class SimulatedStep(Step):
+class SimulatedStep(LogisticStep):
     """Every method's models when simulated agents have n samples."""
 
     def __init__(
@@ -288,13 +288,13 @@ class AgentModels:
 
 
 def models_of_agent(
-    world: World,
+    world: LogisticWorld,
     n: int,
     agent: int,
     methods: Sequence[str] | None = None,
     *,
     seed: int = 0,
-    settings: Settings | None = None,
+    settings: LogisticSettings | None = None,
     progress: Callable[[float, AgentModels | None], None] | None = None,
     cancel: Event | None = None,
 ) -> AgentModels | None:

@@ -21,7 +21,7 @@ from .._base.checks import Array
 from .._base.linalg import RANK_TOLERANCE, matvec, solve, transpose
 from .cancelling import check_cancelled
 from .losses import Loss
-from .objective import Block, Objective, have_labels
+from .objective import AgentBlock, Objective, have_labels
 
 #: A problem is solved when ``g' H^-1 g``, twice the gap that is left, is below this share of the
 #: objective at the start.
@@ -84,7 +84,7 @@ class Settled:
 
 
 def settle(
-    blocks: Sequence[Block],
+    blocks: Sequence[AgentBlock],
     start: Array,
     loss: Loss,
     ridge: Array,
@@ -140,7 +140,7 @@ def _beyond(theta: Array, spread: Array | None) -> NDArray[np.bool_]:
     return np.asarray(((theta @ spread) * theta).sum(axis=-1) > RUNAWAY**2)
 
 
-def separated(blocks: Sequence[Block], unit: Array | None = None) -> bool:
+def separated(blocks: Sequence[AgentBlock], unit: Array | None = None) -> bool:
     """Whether a direction has all labels of one problem on their right side or on the border.
 
     Then the log-loss has no minimum: along that direction it falls for ever (Albert and Anderson
@@ -176,7 +176,7 @@ def separated(blocks: Sequence[Block], unit: Array | None = None) -> bool:
 
 
 def minimise(
-    blocks: Sequence[Block],
+    blocks: Sequence[AgentBlock],
     start: Array,
     loss: Loss,
     penalty: Array | float = 0.0,
@@ -293,7 +293,7 @@ def _step(hessian: Array, gradient: Array, unit: Array | None) -> Array:
     return np.asarray(matvec(vectors, inner) / unit)
 
 
-def _all_right(blocks: Sequence[Block], etas: Sequence[Array]) -> NDArray[np.bool_]:
+def _all_right(blocks: Sequence[AgentBlock], etas: Sequence[Array]) -> NDArray[np.bool_]:
     """Whether every label is on its right side, shape (B,)."""
     right = np.ones(len(etas[0]), dtype=bool)
     for block, eta in zip(blocks, etas, strict=True):
@@ -301,7 +301,7 @@ def _all_right(blocks: Sequence[Block], etas: Sequence[Array]) -> NDArray[np.boo
     return right
 
 
-def _runs_away(blocks: Sequence[Block], theta: Array) -> NDArray[np.bool_]:
+def _runs_away(blocks: Sequence[AgentBlock], theta: Array) -> NDArray[np.bool_]:
     """Whether some agent's linear predictors mean certainty beyond reason, shape (B,)."""
     away = np.zeros(len(theta), dtype=bool)
     for block in blocks:

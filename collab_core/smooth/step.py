@@ -13,19 +13,19 @@ from .._base.checks import Array
 from ..core.target import Target
 from . import methods
 from .fits import Fit, fit
-from .layout import Layout
+from .layout import FeatureLayout
 from .methods import Aggregated
 from .models import Aggregate
 from .trouble import Trouble
 
 
-class Step(ABC):
+class LogisticStep(ABC):
     """Every method's models when agents have n samples, worked out as they are asked for.
 
     Parameters
     ----------
     n : int
-    layout : Layout
+    layout : FeatureLayout
     designs : list of arrays, shape (..., n_i, 1 + d_i)
         With a constant column each. Leading axes are trials.
     labels : list of arrays, shape (..., n_i)
@@ -38,7 +38,7 @@ class Step(ABC):
     def __init__(
         self,
         n: int,
-        layout: Layout,
+        layout: FeatureLayout,
         designs: Sequence[Array],
         labels: Sequence[Array],
         starts: dict[object, Array],

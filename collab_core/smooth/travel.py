@@ -25,12 +25,12 @@ from ..core.target import Target
 from ..runs.chunks import HasSubmit
 from .curve import Measured
 from .fits import Fit, with_constant
-from .layout import Layout
+from .layout import FeatureLayout
 from .measures import measure_of
 from .methods import chosen
 from .models import Aggregate, pooled
 from .running import checked_sizes, run
-from .step import Step
+from .step import LogisticStep
 
 #: Minutes above which the label is 1.
 MINUTES = 20
@@ -45,7 +45,7 @@ class TravelPlan:
 
     people: People
     study: Study
-    layout: Layout
+    layout: FeatureLayout
     sample_sizes: tuple[int, ...]
     trials: int
     methods: tuple[str, ...]
@@ -164,7 +164,7 @@ def _planned(
     return TravelPlan(
         people,
         study,
-        Layout(study.geometry, study.views, "own"),
+        FeatureLayout(study.geometry, study.views, "own"),
         sizes,
         whole("trials", trials, low=1),
         chosen(methods),
@@ -172,7 +172,7 @@ def _planned(
     )
 
 
-class TravelStep(Step):
+class TravelStep(LogisticStep):
     """Every method's model of the target when every state has n people."""
 
     def __init__(

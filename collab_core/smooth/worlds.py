@@ -16,7 +16,7 @@ from .._base.checks import Array, choice, finite_array, whole
 from ..core.problem import Problem
 from ..core.target import Target, TargetLike
 from ..world.laws import square_root
-from .layout import Layout
+from .layout import FeatureLayout
 from .losses import LOGISTIC
 from .objective import local_coefficients
 
@@ -26,7 +26,7 @@ NODES = 40
 UNLABELLED = ("own", "pool")
 
 
-class World:
+class LogisticWorld:
     """A problem whose labels are 0 or 1.
 
     Parameters
@@ -52,9 +52,9 @@ class World:
         self.signal = factor * size
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> FeatureLayout:
         """How the server's parameters become the agents', with one intercept for all."""
-        return Layout(self.problem.geometry, self.problem.views)
+        return FeatureLayout(self.problem.geometry, self.problem.views)
 
     def predictor(self, x: Array) -> Array:
         """True log-odds of samples with all features, shape (..., N, d) -> (..., N)."""
@@ -98,7 +98,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class Settings:
+class LogisticSettings:
     """What estimators are told.
 
     Parameters

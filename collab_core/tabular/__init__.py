@@ -5,13 +5,13 @@
 """
 
 from . import report
-from .choice import Choice, usual_choice
+from .choice import TableChoice, usual_choice
 from .column import Column
-from .design import SPARSE, Feature, Survey, survey
+from .design import SPARSE, Feature, TableSurvey, survey
 from .folds import FOLDS
 from .frames import columns_of, who_sees_what
 from .model import TableModel
-from .source import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, Source
+from .source import MOST_BYTES, MOST_COLUMNS, MOST_ROWS, TableFile
 from .study import TableStudy, analyse, compared
 from .sums import TableSums, add_up, effort
 from .table import Table
@@ -22,15 +22,15 @@ __all__ = [
     "MOST_COLUMNS",
     "MOST_ROWS",
     "SPARSE",
-    "Choice",
     "Column",
     "Feature",
-    "Source",
-    "Survey",
     "Table",
+    "TableChoice",
+    "TableFile",
     "TableModel",
     "TableStudy",
     "TableSums",
+    "TableSurvey",
     "add_up",
     "analyse",
     "columns_of",

@@ -12,7 +12,7 @@ from .table import Table
 
 
 @dataclass(frozen=True)
-class Choice:
+class TableChoice:
     """What a table is asked.
 
     Attributes
@@ -79,7 +79,7 @@ class Choice:
             raise ValueError(f"categories must be among the features, {stray[0]!r} is not")
 
 
-def usual_choice(table: Table, **given: Any) -> Choice:
+def usual_choice(table: Table, **given: Any) -> TableChoice:
     """The choice that a person most likely means; what is given is kept.
 
     Features are all usable columns but the target and the agents'.
@@ -106,4 +106,4 @@ def usual_choice(table: Table, **given: Any) -> Choice:
     categories = given.pop("categories", None)
     if categories is None:
         categories = tuple(name for name in features if table.column(name).kind != "number")
-    return Choice(target, agent, tuple(features), tuple(categories), **given)
+    return TableChoice(target, agent, tuple(features), tuple(categories), **given)

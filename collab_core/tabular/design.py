@@ -10,7 +10,7 @@ from threading import Event
 import numpy as np
 
 from .._base.checks import Array, Indices
-from .choice import Choice
+from .choice import TableChoice
 from .column import MOST_AGENTS, natural
 from .pieces import Piece, pieces
 from .sentences import counted, listed
@@ -50,12 +50,12 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
+class TableSurvey:
     """What every agent has.
 
     Attributes
     ----------
-    choice : Choice
+    choice : TableChoice
     agents : tuple of str
         Those with labelled rows.
     bare : tuple of str
@@ -76,7 +76,7 @@ class Survey:
     notes : tuple of str
     """
 
-    choice: Choice
+    choice: TableChoice
     agents: tuple[str, ...]
     bare: tuple[str, ...]
     rows: np.ndarray
@@ -99,11 +99,11 @@ class Survey:
 
 def survey(
     table: Table,
-    chosen: Choice,
+    chosen: TableChoice,
     *,
     progress: Callable[[float], None] | None = None,
     cancel: Event | None = None,
-) -> Survey:
+) -> TableSurvey:
     """Count what every agent has, and fix the columns of the design."""
     count = _Count(chosen)
     for piece in pieces(table, chosen, progress, cancel):
@@ -140,7 +140,7 @@ class _Agent:
 class _Count:
     """What is counted of a table, piece by piece."""
 
-    def __init__(self, chosen: Choice) -> None:
+    def __init__(self, chosen: TableChoice) -> None:
         self._chosen = chosen
         self._amounts = [name for name in chosen.features if name not in chosen.categories]
         #: By name.
@@ -197,7 +197,7 @@ class _Count:
         return notes
 
 
-def _surveyed(chosen: Choice, count: _Count, notes: list[str]) -> Survey:
+def _surveyed(chosen: TableChoice, count: _Count, notes: list[str]) -> TableSurvey:
     """The survey of what was counted."""
     bare = sorted(name for name, entry in count.agents.items() if not entry.rows)
     if bare:
@@ -225,7 +225,7 @@ def _surveyed(chosen: Choice, count: _Count, notes: list[str]) -> Survey:
     features, levels, told = _columns_of(chosen, entries)
     notes += told
     features = _seen_by_some(chosen, features, seen, notes)
-    return Survey(
+    return TableSurvey(
         chosen,
         tuple(names),
         tuple(bare),
@@ -242,7 +242,7 @@ def _surveyed(chosen: Choice, count: _Count, notes: list[str]) -> Survey:
 
 
 def _seen_by_some(
-    chosen: Choice, features: Sequence[Feature], seen: np.ndarray, notes: list[str]
+    chosen: TableChoice, features: Sequence[Feature], seen: np.ndarray, notes: list[str]
 ) -> tuple[Feature, ...]:
     """Columns of the design that somebody sees, if they are not too many; others are noted."""
     never = [name for j, name in enumerate(chosen.features) if not seen[:, j].any()]
@@ -259,7 +259,7 @@ def _seen_by_some(
     return left
 
 
-def _only_words(chosen: Choice, names: Sequence[str], entries: Sequence[_Agent]) -> list[str]:
+def _only_words(chosen: TableChoice, names: Sequence[str], entries: Sequence[_Agent]) -> list[str]:
     """Forget categories of which an agent has nothing but NA, none and the like; say so."""
     notes = []
     for name in chosen.categories:
@@ -274,7 +274,7 @@ def _only_words(chosen: Choice, names: Sequence[str], entries: Sequence[_Agent])
 
 
 def _columns_of(
-    chosen: Choice, entries: Sequence[_Agent]
+    chosen: TableChoice, entries: Sequence[_Agent]
 ) -> tuple[tuple[Feature, ...], dict[str, dict[str, str]], list[str]]:
     """Design columns, the level that stands for every value, and what to tell."""
     features: list[Feature] = []
@@ -308,7 +308,7 @@ def _columns_of(
     return tuple(features), levels, notes
 
 
-def encoded(piece: Piece, found: Survey) -> Array:
+def encoded(piece: Piece, found: TableSurvey) -> Array:
     """The design of a piece, NaN for gaps, shape (n, d)."""
     x = np.empty((piece.length, len(found.features)))
     names: dict[str, Texts] = {}

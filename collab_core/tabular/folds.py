@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .choice import Choice
+from .choice import TableChoice
 
 #: Groups into which every agent's rows are dealt; splits hold out some of them.
 FOLDS = 20
 
 
-def dealt(number: np.ndarray, agent: int, chosen: Choice) -> np.ndarray:
+def dealt(number: np.ndarray, agent: int, chosen: TableChoice) -> np.ndarray:
     """The fold of an agent's rows, given how many came before each; any pieces give the same.
 
     In turn, or every twenty rows dealt by a shuffle of their own.

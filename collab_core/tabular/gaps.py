@@ -10,7 +10,7 @@ import numpy as np
 
 from .._base.checks import Array
 from ..core.sigma import completed, steadied
-from .design import Survey, encoded
+from .design import TableSurvey, encoded
 from .folds import FOLDS
 from .pieces import pieces
 from .table import Table
@@ -53,7 +53,7 @@ class Filled:
         return squares - total**2 / np.maximum(count, 1) > 1e-12 * squares
 
 
-def room_of(found: Survey, agent: int) -> Filled | None:
+def room_of(found: TableSurvey, agent: int) -> Filled | None:
     """Room for what is to be known of filling an agent's gaps, if there is any to be done."""
     gap = found.seen[agent] & (found.present[agent] < found.rows[agent])
     if found.choice.gaps == "drop" or not gap.any():
@@ -63,7 +63,7 @@ def room_of(found: Survey, agent: int) -> Filled | None:
 
 def pairwise(
     table: Table,
-    found: Survey,
+    found: TableSurvey,
     progress: Callable[[float], None] | None,
     cancel: Event | None,
 ) -> Array:
@@ -94,7 +94,7 @@ def pairwise(
     return completed(matrix, known_pairs | np.eye(d, dtype=bool))
 
 
-def _refuse_apart(found: Survey, count: Array) -> None:
+def _refuse_apart(found: TableSurvey, count: Array) -> None:
     """Refuse to fill gaps between columns that agents see both, but never in the same row."""
     for view in found.views:
         block = count[view[:, None], view]

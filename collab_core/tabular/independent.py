@@ -9,14 +9,14 @@ from scipy.linalg import solve_triangular
 
 from .._base.checks import Array, Indices
 from ..core.moments import CONSTANT
-from .design import Survey
+from .design import TableSurvey
 from .sentences import listed
 
 #: What a column has left of its variance when others are known, below which it says nothing new.
 DEPENDENT = 1e-9
 
 
-def independent(found: Survey, totals: Sequence[Array]) -> tuple[Indices, list[str]]:
+def independent(found: TableSurvey, totals: Sequence[Array]) -> tuple[Indices, list[str]]:
     """Columns that say something of their own, and sentences about the others.
 
     A column is left out if in every agent that sees it, it is determined by columns before it.

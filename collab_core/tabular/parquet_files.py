@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .sentences import listed
-from .source import MOST_ROWS, Layout, Source, checked_names, first_line
+from .source import MOST_ROWS, FileLayout, TableFile, checked_names, first_line
 
 #: Rows that are read at a time, and bytes that they unpack to.
 BATCH_ROWS = 65_536
@@ -17,7 +17,7 @@ MOST_UNPACKED = 512 * 2**20
 MOST_CELL = 32_767
 
 
-def layout_of(source: Source) -> Layout:
+def layout_of(source: TableFile) -> FileLayout:
     """How a Parquet file is to be read, or why it cannot be."""
     import pyarrow as pa
     import pyarrow.parquet
@@ -50,7 +50,7 @@ def layout_of(source: Source) -> Layout:
         raise ValueError(f"{name} holds lists, structures or bytes only: no column of numbers or"
                          " names")  # fmt: skip
     names_read = checked_names(name, [given[j] for j in places], notes)
-    return Layout(source, names_read, "", "", rows, tuple(notes), tuple(places))
+    return FileLayout(source, names_read, "", "", rows, tuple(notes), tuple(places))
 
 
 def _foreign(kind: Any) -> bool:
@@ -84,7 +84,7 @@ def _too_large(metadata: Any, names: set[str]) -> str:
     return ""
 
 
-def batches(layout: Layout, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], float]]:
+def batches(layout: FileLayout, names: Sequence[str]) -> Iterator[tuple[dict[str, Any], float]]:
     """Columns piece by piece, as Arrow arrays by name, with the share read so far."""
     import pyarrow as pa
     import pyarrow.parquet
@@ -140,7 +140,7 @@ def _rows_at_a_time(metadata: Any, names: set[str]) -> int:
     return max(most, 1)
 
 
-def _safe_cells(layout: Layout, name: str, column: Any) -> Any:
+def _safe_cells(layout: FileLayout, name: str, column: Any) -> Any:
     """A Parquet column whose texts are text, and not too long."""
     import pyarrow as pa
     import pyarrow.compute as pc

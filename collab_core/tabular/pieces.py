@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._base.checks import Array, Indices
-from .choice import Choice
+from .choice import TableChoice
 from .source import FILE
 from .table import Table, file_names
 from .values import Texts, to_numbers, to_texts
@@ -19,7 +19,12 @@ class Piece:
     """A piece of the table: agents, target, and features on demand."""
 
     def __init__(
-        self, table: Table, chosen: Choice, number: int, columns: dict[str, Any], files: list[str]
+        self,
+        table: Table,
+        chosen: TableChoice,
+        number: int,
+        columns: dict[str, Any],
+        files: list[str],
     ) -> None:
         self._columns, self._table = columns, table
         self.length = len(next(iter(columns.values())))
@@ -57,7 +62,7 @@ class Piece:
 
 def pieces(
     table: Table,
-    chosen: Choice,
+    chosen: TableChoice,
     progress: Callable[[float], None] | None,
     cancel: Event | None,
 ) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any
 
 from . import parquet_files, text_files
-from .source import MOST_BYTES, MOST_ROWS, Layout, Source
+from .source import MOST_BYTES, MOST_ROWS, FileLayout, TableFile
 
 # What a file begins with if it is no table, and what to do about it.
 _FOREIGN = {
@@ -39,7 +39,7 @@ _FOREIGN = {
 }
 
 
-def examine(source: Source) -> Layout:
+def examine(source: TableFile) -> FileLayout:
     """Find out what a file is, or say why it cannot be read."""
     name = source.name
     try:
@@ -63,7 +63,7 @@ def examine(source: Source) -> Layout:
 
 
 def batches(
-    layout: Layout,
+    layout: FileLayout,
     wanted: Sequence[str] | None = None,
     *,
     numbers: Sequence[str] = (),

@@ -14,7 +14,7 @@ import pandas as pd
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleTable:
     """A bundled table.
 
     Attributes
@@ -31,13 +31,13 @@ class Sample:
 
 
 SAMPLES = {
-    "clinics": Sample(
+    "clinics": SampleTable(
         "sample_clinics.csv",
         "Clinics",
         "Synthetic: seven clinics of 40 to 1,100 patients predict blood pressure from what each"
         " measures.",
     ),
-    "diabetes": Sample(
+    "diabetes": SampleTable(
         "sample_diabetes.csv",
         "Diabetes",
         "Real: 442 patients of Efron, Hastie, Johnstone and Tibshirani (2004), disease progression"

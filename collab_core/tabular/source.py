@@ -20,7 +20,7 @@ FILE = "file"
 
 
 @dataclass(frozen=True)
-class Source:
+class TableFile:
     """A file, on disk or in memory.
 
     Attributes
@@ -34,9 +34,9 @@ class Source:
     content: Any
 
     @classmethod
-    def of(cls, given: Source | str | Path) -> Source:
+    def of(cls, given: TableFile | str | Path) -> TableFile:
         """A source from a path."""
-        return given if isinstance(given, Source) else cls(Path(given).name, Path(given))
+        return given if isinstance(given, TableFile) else cls(Path(given).name, Path(given))
 
     @property
     def size(self) -> int:
@@ -63,12 +63,12 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """How a file is to be read.
 
     Attributes
     ----------
-    source : Source
+    source : TableFile
     names : tuple of str
         Its columns, without blanks around them, each once.
     delimiter : str
@@ -86,7 +86,7 @@ class Layout:
         Rows of text up to and with the columns' names.
     """
 
-    source: Source
+    source: TableFile
     names: tuple[str, ...]
     delimiter: str
     encoding: str

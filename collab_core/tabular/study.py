@@ -30,8 +30,8 @@ from ..core.moderated import moderated
 from ..core.moments import Moments
 from ..core.problem import Problem
 from ..runs.chunks import HasSubmit, run_chunks
-from .choice import Choice
-from .design import Feature, Survey, survey
+from .choice import TableChoice
+from .design import Feature, TableSurvey, survey
 from .fits import Fits
 from .folds import FOLDS
 from .gaps import Filled
@@ -75,7 +75,7 @@ class TableStudy:
 
     Attributes
     ----------
-    choice : Choice
+    choice : TableChoice
     agents : tuple of str
     features : tuple of Feature
         Columns of the models; duplicates and what others determine are left out.
@@ -90,7 +90,7 @@ class TableStudy:
     def __init__(self, sums: TableSums) -> None:
         found = sums.survey
         self._survey = found
-        self.choice: Choice = found.choice
+        self.choice: TableChoice = found.choice
         self.agents = found.agents
         self._kept = sums.kept
         self.rows = np.array([int(fold[:, 0, 0].sum()) for fold in sums.folds])
@@ -126,7 +126,7 @@ class TableStudy:
     def of(
         cls,
         table: Table,
-        chosen: Choice,
+        chosen: TableChoice,
         *,
         progress: Callable[[float], None] | None = None,
         cancel: Event | None = None,
@@ -142,7 +142,7 @@ class TableStudy:
     # Who sees what -------------------------------------------------------------------------------
 
     @property
-    def survey(self) -> Survey:
+    def survey(self) -> TableSurvey:
         """What every agent has, column by column."""
         return self._survey
 
@@ -830,7 +830,7 @@ def _typed(records: Sequence[Mapping[str, Any]], numbers: Sequence[str]) -> pd.D
 
 def analyse(
     table: Table,
-    chosen: Choice,
+    chosen: TableChoice,
     *,
     progress: Callable[[float], None] | None = None,
     executor: HasSubmit | None = None,

@@ -13,8 +13,8 @@ from threading import Event
 import numpy as np
 
 from .._base.checks import Array
-from .choice import Choice
-from .design import MOST_ONE_HOT, Survey, encoded
+from .choice import TableChoice
+from .design import MOST_ONE_HOT, TableSurvey, encoded
 from .folds import FOLDS, dealt
 from .gaps import Filled, fill, pairwise, room_of
 from .pieces import Piece, pieces
@@ -37,7 +37,7 @@ class TableSums:
 
     Attributes
     ----------
-    survey : Survey
+    survey : TableSurvey
     folds : list of m arrays, shape (F, k + 2, k + 2)
         Sums of products of (1, x, y) about an agent's means, of the k features it sees.
     unlabelled : array, shape (m + b, d + 1, d + 1)
@@ -50,7 +50,7 @@ class TableSums:
     notes : tuple of str
     """
 
-    survey: Survey
+    survey: TableSurvey
     folds: Sequence[Array]
     unlabelled: Array
     filled: Sequence[Filled | None]
@@ -60,7 +60,7 @@ class TableSums:
 
 def add_up(
     table: Table,
-    found: Survey,
+    found: TableSurvey,
     *,
     progress: Callable[[float], None] | None = None,
     cancel: Event | None = None,
@@ -78,7 +78,7 @@ def add_up(
 class _Adding:
     """Sums of a table as far as it was read."""
 
-    def __init__(self, found: Survey) -> None:
+    def __init__(self, found: TableSurvey) -> None:
         self._found, self._views = found, found.views
         m, d = len(self._views), len(found.features)
         self._filled = [room_of(found, i) for i in range(m)]
@@ -187,7 +187,7 @@ class _Adding:
         ]
 
 
-def effort(table: Table, chosen: Choice) -> int:
+def effort(table: Table, chosen: TableChoice) -> int:
     """About how large the sums of all agents are, before anything is read: m d^2."""
     d = sum(
         min(table.column(name).distinct or MOST_ONE_HOT, MOST_ONE_HOT)

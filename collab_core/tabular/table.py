@@ -11,7 +11,7 @@ from typing import Any
 from .column import MOST_AGENTS, Column, Finding, points_mark_thousands, usual_comma
 from .reading import batches, examine
 from .sentences import listed
-from .source import FILE, MOST_BYTES, Layout, Source
+from .source import FILE, MOST_BYTES, FileLayout, TableFile
 
 #: Files of one upload.
 MOST_FILES = 200
@@ -38,7 +38,11 @@ class Table:
     """
 
     def __init__(
-        self, layouts: Sequence[Layout], columns: Sequence[Column], rows: int, notes: Sequence[str]
+        self,
+        layouts: Sequence[FileLayout],
+        columns: Sequence[Column],
+        rows: int,
+        notes: Sequence[str],
     ) -> None:
         self.layouts, self.columns = tuple(layouts), tuple(columns)
         self.rows, self.notes = rows, tuple(notes)
@@ -46,7 +50,7 @@ class Table:
     @classmethod
     def open(
         cls,
-        sources: Sequence[Source | str | Path],
+        sources: Sequence[TableFile | str | Path],
         *,
         progress: Callable[[float], None] | None = None,
         cancel: Event | None = None,
@@ -56,7 +60,7 @@ class Table:
             raise ValueError("sources must name at least one file, got none")
         if len(sources) > MOST_FILES:
             raise ValueError(f"at most {MOST_FILES} files are read, got {len(sources)}")
-        layouts = [examine(Source.of(source)) for source in sources]
+        layouts = [examine(TableFile.of(source)) for source in sources]
         size = sum(layout.source.size for layout in layouts)
         if size > MOST_BYTES:
             raise ValueError(
@@ -184,7 +188,7 @@ def part(
     return lambda share: progress((number + share) / count)
 
 
-def file_names(layouts: Sequence[Layout]) -> list[str]:
+def file_names(layouts: Sequence[FileLayout]) -> list[str]:
     """The files' names without ending, numbered where two are the same."""
     stems = [Path(layout.source.name).stem[:60] or "file" for layout in layouts]
     return [

@@ -12,13 +12,13 @@ from typing import Any
 
 from .quotes import stray
 from .sentences import counted
-from .source import MOST_COLUMNS, Layout, Source, checked_names, first_line
+from .source import MOST_COLUMNS, FileLayout, TableFile, checked_names, first_line
 
 #: Bytes that are read at a time.
 BLOCK_BYTES = 8 * 2**20
 
 
-def layout_of(source: Source) -> Layout:
+def layout_of(source: TableFile) -> FileLayout:
     """How a file of text is to be read, or why it cannot be."""
     notes: list[str] = []
     encoding, lines = _encoding_of(source, notes)
@@ -50,7 +50,7 @@ def layout_of(source: Source) -> Layout:
     if sum(_is_number(cell) for cell in header) > len(header) / 2:
         raise ValueError(f"{source.name}: the first line holds numbers, not the columns' names")
     names = checked_names(source.name, header, notes)
-    return Layout(source, names, delimiter, encoding, None, tuple(notes), (), lines, skipped)
+    return FileLayout(source, names, delimiter, encoding, None, tuple(notes), (), lines, skipped)
 
 
 def _header_of(text: str, delimiter: str, least: int) -> tuple[list[str], int]:
@@ -64,7 +64,7 @@ def _header_of(text: str, delimiter: str, least: int) -> tuple[list[str], int]:
     return header, skipped
 
 
-def _lines(source: Source, encoding: str) -> Iterator[str]:
+def _lines(source: TableFile, encoding: str) -> Iterator[str]:
     """A file's lines without their ends, one at a time."""
     with source.open() as stream:
         yield from (
@@ -73,7 +73,7 @@ def _lines(source: Source, encoding: str) -> Iterator[str]:
         )
 
 
-def _encoding_of(source: Source, notes: list[str]) -> tuple[str, int]:
+def _encoding_of(source: TableFile, notes: list[str]) -> tuple[str, int]:
     """UTF-8 where it is, UTF-16 by its mark, Windows-1252 otherwise, which is said.
 
     And how many lines there are, if there is any quote among them.
@@ -135,7 +135,7 @@ def _is_number(text: str) -> bool:
 
 
 def batches(
-    layout: Layout, names: Sequence[str], numbers: Sequence[str], ragged: list[str] | None
+    layout: FileLayout, names: Sequence[str], numbers: Sequence[str], ragged: list[str] | None
 ) -> Iterator[tuple[dict[str, Any], float]]:
     """Columns piece by piece, as Arrow arrays by name, with the share read so far.
 
@@ -186,7 +186,7 @@ def batches(
 
 def _reader(
     stream: Any,
-    layout: Layout,
+    layout: FileLayout,
     names: Sequence[str],
     numbers: Sequence[str],
     odd: Callable[[Any], str],
@@ -218,7 +218,7 @@ def _reader(
     )
 
 
-def _check_quotes(layout: Layout) -> None:
+def _check_quotes(layout: FileLayout) -> None:
     """Refuse a file in which a stray quote has swallowed rows."""
     why = stray(_lines(layout.source, layout.encoding), layout.delimiter, len(layout.names))
     if why:

@@ -18,7 +18,7 @@ from ..smooth.curve import MeasureCurve
 from ..smooth.measures import measure_of, overconfidence
 from ..smooth.simulated import AgentModels
 from ..smooth.trouble import Trouble
-from ..smooth.worlds import Settings
+from ..smooth.worlds import LogisticSettings
 from .numbers import counted_trials
 
 STORED_SOURCE = "ACS 2024 1-Year records of NY, PA, OH, FL and IL"
@@ -224,7 +224,7 @@ def headline(own: MeasureCurve, agent: int) -> str:
 
 
 def findings(
-    full: MeasureCurve, own: MeasureCurve, agent: int, settings: Settings, *, log: bool
+    full: MeasureCurve, own: MeasureCurve, agent: int, settings: LogisticSettings, *, log: bool
 ) -> str:
     """What the curves say, in sentences about the measure that is drawn."""
     n = own.sample_sizes[-1]
@@ -252,7 +252,9 @@ def bands(curve: MeasureCurve, *, log: bool) -> str:
     return f"{counted_trials(curve.done_at.values())}; bands are 95% intervals of the mean{end}"
 
 
-def comparisons(full: MeasureCurve, own: MeasureCurve, agent: int, settings: Settings) -> list[str]:
+def comparisons(
+    full: MeasureCurve, own: MeasureCurve, agent: int, settings: LogisticSettings
+) -> list[str]:
     """What paired trials tell of methods against each other."""
     n, name = own.sample_sizes[-1], name_of(own)
     said = [share_of_the_way(own, agent), attenuation(full)]
@@ -277,7 +279,7 @@ def comparisons(full: MeasureCurve, own: MeasureCurve, agent: int, settings: Set
     return [sentence for sentence in said if sentence]
 
 
-def are_twins(trouble: Trouble, settings: Settings) -> bool:
+def are_twins(trouble: Trouble, settings: LogisticSettings) -> bool:
     """Whether the theorem's conditions hold: COLLAB is imputation with weights 1/loss."""
     return (
         settings.unlabelled == "own"

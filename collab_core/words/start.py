@@ -29,7 +29,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
-class Told:
+class StoryTold:
     """What is said at one step of the story.
 
     Attributes
@@ -72,12 +72,12 @@ def multiple(worth: pd.DataFrame) -> str:
     return f"{worth['alone'].sum() / worth['together'].sum():.1f} ×"
 
 
-def alone(problem: Problem, agent: int) -> Told:
+def alone(problem: Problem, agent: int) -> StoryTold:
     """Step 1: an agent on its own."""
     size = int(problem.sizes[agent])
     features = f"{size} feature{'s' if size > 1 else ''}"
     misses = problem.irreducible[agent] > NOTHING
-    return Told(
+    return StoryTold(
         "One agent alone",
         f"Agent {agent + 1} fits least squares on the {features} it sees. "
         + (
@@ -101,14 +101,14 @@ def floor(problem: Problem, agent: int) -> tuple[float, str] | None:
     return level, f"{level:.2g} is what unseen features cost for ever"
 
 
-def naive(problem: Problem) -> Told:
+def naive(problem: Problem) -> StoryTold:
     """Step 2: averaging as if all models answered the same question."""
     level = bounds.naive_collab(problem).floor
     formula = (
         "$\\|\\sum_i P_i' T_i \\theta / m - \\theta\\|_\\Sigma^2$ plus a variance that vanishes."
     )
     if level > NOTHING:
-        return Told(
+        return StoryTold(
             "Averaging naively is biased, and no amount of data helps",
             "The obvious idea is to average the agents' coefficients. But a model that misses a "
             "feature lets its neighbours stand in for it, so each model answers a different "
@@ -116,7 +116,7 @@ def naive(problem: Problem) -> Told:
             f"The naive average levels out at {level:.2g}",
             formula,
         )
-    return Told(
+    return StoryTold(
         "Averaging naively works only where nothing is missing",
         "Everyone sees everything here, so local models all answer the same question and "
         "their average is fine. Let the agents see less, and watch it break.",
@@ -131,9 +131,9 @@ def bias(problem: Problem) -> tuple[float, str] | None:
     return (level, f"bias {level:.2g}") if level > NOTHING else None
 
 
-def correction(problem: Problem) -> Told:
+def correction(problem: Problem) -> StoryTold:
     """Step 3: one truth explains all local models."""
-    return Told(
+    return StoryTold(
         "T removes the bias",
         "With endless data agent i finds not its part of the truth but $T_i \\theta$: its features "
         "also carry what the unseen ones would have said. $T_i$ is known from how features vary "
@@ -146,7 +146,7 @@ def correction(problem: Problem) -> Told:
     )
 
 
-def weights(problem: Problem, shares: pd.DataFrame) -> Told:
+def weights(problem: Problem, shares: pd.DataFrame) -> StoryTold:
     """Step 4: who explains more counts for more.
 
     Parameters
@@ -158,7 +158,7 @@ def weights(problem: Problem, shares: pd.DataFrame) -> Told:
     best = bounds.error(problem, bounds.gauss(problem))
     # Never below 0 (COLLAB's weights are optimal); rounding would say -0.0%.
     extra = max(equal / best - 1, 0.0)
-    return Told(
+    return StoryTold(
         "Weights by residual",
         "An agent whose features leave much unexplained has a noisier model and should count for "
         f"less. Its own residual says how much, and no other weights do better: equal ones cost "
@@ -176,7 +176,7 @@ def unexplained(problem: Problem) -> list[str]:
     return [f"Agent {i + 1} leaves {s:.3g} unexplained" for i, s in enumerate(problem.unexplained)]
 
 
-def optimum(comparison: pd.DataFrame, found: Findings) -> Told:
+def optimum(comparison: pd.DataFrame, found: Findings) -> StoryTold:
     """Step 5: what is left to gain.
 
     Parameters
@@ -185,7 +185,7 @@ def optimum(comparison: pd.DataFrame, found: Findings) -> Told:
         As `whatif.comparison`.
     """
     errors = comparison.set_index("method")["error"]
-    return Told(
+    return StoryTold(
         "How close to the best possible?",
         "From the local coefficients alone, no method beats COLLAB. Whoever also reads the "
         f"residuals, or all the labelled data, cannot get below {1 / found.to_optimum:.0%} of its "
@@ -197,7 +197,7 @@ def optimum(comparison: pd.DataFrame, found: Findings) -> Told:
     )
 
 
-def cost(sent: pd.DataFrame) -> Told:
+def cost(sent: pd.DataFrame) -> StoryTold:
     """Step 6: what has to be sent.
 
     Parameters
@@ -206,7 +206,7 @@ def cost(sent: pd.DataFrame) -> Told:
         As `whatif.bytes_sent`, of COLLAB and imputation.
     """
     most = sent.groupby("method")["bytes"].max()
-    return Told(
+    return StoryTold(
         "What it costs to send",
         "COLLAB sends a model, a covariance and one residual, however many samples there are. "
         "Imputation, even with the best weights, is no more accurate, and sends all the data.",

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._base.checks import Array, positive
 from ..core.views import Views
-from .fields import WORLD, Choice, Choices, Field
+from .fields import WORLD, Field, WorldPart, WorldParts
 
 
 def spread(rank: Array, ratio: float) -> Array:
@@ -31,7 +31,7 @@ def spread(rank: Array, ratio: float) -> Array:
     return np.asarray(sizes / sizes.mean())
 
 
-class Allocation(Choice):
+class Allocation(WorldPart):
     """A way to give agents samples that can be chosen by name."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Allocation(Choice):
         """Sample sizes relative to their mean, by what the agents see, shape (m,)."""
 
 
-ALLOCATIONS: Choices[Allocation] = Choices("allocation", WORLD)
+ALLOCATIONS: WorldParts[Allocation] = WorldParts("allocation", WORLD)
 
 RATIO = Field(
     "ratio", "number", "Most over least", "Largest n_i over smallest, 1 to 100.",

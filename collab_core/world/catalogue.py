@@ -15,7 +15,7 @@ from typing import Any
 from .allocations import ALLOCATIONS
 from .coefficients import RULES
 from .deviations import SPREADS
-from .fields import MOST_AGENTS, MOST_FEATURES, MOST_SAMPLES, WORLD, Choices, Field
+from .fields import MOST_AGENTS, MOST_FEATURES, MOST_SAMPLES, WORLD, Field, WorldParts
 from .spectra import SPECTRA
 from .views import PATTERNS
 
@@ -72,7 +72,7 @@ class Group:
     ----------
     title : str
         For people.
-    registry : Choices
+    registry : WorldParts
         What is chosen in it.
     picker : Field
         The choice.
@@ -81,7 +81,7 @@ class Group:
     """
 
     title: str
-    registry: Choices[Any]
+    registry: WorldParts[Any]
     picker: Field
     before: tuple[Field, ...]
     after: tuple[Field, ...] = ()

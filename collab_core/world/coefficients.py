@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, covariance_matrix, finite_array, vector, whole
-from .fields import MOST_FEATURES, WORLD, Choice, Choices, Field
+from .fields import MOST_FEATURES, WORLD, Field, WorldPart, WorldParts
 
 
 def standard_normal(d: int, rng: np.random.Generator, scale: float = 1.0) -> Array:
@@ -49,7 +49,7 @@ def principal(covariance: ArrayLike, which: str, scale: float = 1.0) -> Array:
 # Rules by name -----------------------------------------------------------------------------------
 
 
-class Rule(Choice):
+class Rule(WorldPart):
     """A rule for the true coefficients that can be chosen by name."""
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Rule(Choice):
         """True coefficients in a world of this covariance, shape (d,)."""
 
 
-RULES: Choices[Rule] = Choices("theta", WORLD)
+RULES: WorldParts[Rule] = WorldParts("theta", WORLD)
 
 THETA_SCALE = Field(
     "theta_scale", "number", "Size of theta", "Length or spread.", low=0.0, high=100, default=1.0,

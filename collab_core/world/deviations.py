@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._base.checks import Array, whole
-from .fields import MOST_AGENTS, MOST_FEATURES, WORLD, Choice, Choices, Field
+from .fields import MOST_AGENTS, MOST_FEATURES, WORLD, Field, WorldPart, WorldParts
 
 
-class Spread(Choice):
+class Spread(WorldPart):
     """A way in which agents differ that can be chosen by name."""
 
     @abstractmethod
@@ -48,7 +48,7 @@ def draw(variances: Array, rng: np.random.Generator) -> Array:
     return np.sqrt(variances) * rng.standard_normal(variances.shape)
 
 
-SPREADS: Choices[Spread] = Choices("differ", WORLD)
+SPREADS: WorldParts[Spread] = WorldParts("differ", WORLD)
 
 SPREAD = Field(
     "spread", "number", "How much they differ",

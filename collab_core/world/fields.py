@@ -1,7 +1,7 @@
 """What a choice is made of: parameters with labels and limits, and the classes that have them.
 
 A spectrum, a pattern of missing features, a rule for theta, an allocation of samples and a law of
-features are classes of one shape, a `Choice`: a key, a name for people, a line of help, and
+features are classes of one shape, a `WorldPart`: a key, a name for people, a line of help, and
 parameters, each a `Field`. Controls, links, repair of wrong values and code are made from these, so
 that a class which is registered is offered everywhere.
 """
@@ -97,7 +97,7 @@ class Field:
         return dataclasses.field(default=self.default, metadata={"field": self})
 
 
-class Choice(ABC):
+class WorldPart(ABC):
     """What is chosen by its key; subclasses are frozen dataclasses of their parameters.
 
     Attributes
@@ -145,14 +145,14 @@ class Choice(ABC):
         return {}
 
 
-C = TypeVar("C", bound=Choice)
+C = TypeVar("C", bound=WorldPart)
 
 
 class Names:
     """A namespace: a parameter's name means one thing for all classes in it."""
 
     def __init__(self) -> None:
-        self._registries: list[Choices[Any]] = []
+        self._registries: list[WorldParts[Any]] = []
         self._own: dict[str, Field] = {}
         self._reserved: frozenset[str] = frozenset()
 
@@ -162,7 +162,7 @@ class Names:
         self._own[field.name] = field
         return field
 
-    def join(self, registry: Choices[Any]) -> None:
+    def join(self, registry: WorldParts[Any]) -> None:
         """Add a registry, whose classes' parameters are then of this namespace."""
         self._registries.append(registry)
 
@@ -194,7 +194,7 @@ class Names:
         return [*self._own.values(), *brought]
 
 
-class Choices(Registry[type[C]]):
+class WorldParts(Registry[type[C]]):
     """Registered classes of one sort, by key.
 
     Parameters

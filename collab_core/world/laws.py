@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._base.checks import Array, choice, finite_array, fraction
-from .fields import Choice, Choices, Field, Names
+from .fields import Field, Names, WorldPart, WorldParts
 
 #: Share of the samples that are outliers.
 OUTLIERS = 0.05
@@ -97,7 +97,7 @@ class Tails:
 # Laws by name ------------------------------------------------------------------------------------
 
 
-class NamedLaw(Choice):
+class NamedLaw(WorldPart):
     """A law that can be chosen by name: a `Law` with a key, a label and parameters."""
 
     is_gaussian: ClassVar[bool] = False
@@ -131,7 +131,7 @@ class NamedLaw(Choice):
 
 
 _NAMES = Names()
-LAWS: Choices[NamedLaw] = Choices("features", _NAMES)
+LAWS: WorldParts[NamedLaw] = WorldParts("features", _NAMES)
 _NAMES.reserve(name for owner in NamedLaw.__mro__ for name in vars(owner))
 
 DEGREES_OF_FREEDOM = Field(

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._base.checks import choice
 from .catalogue import GROUPS, fields
-from .fields import LARGEST, MOST_AGENTS, MOST_FEATURES, SMALLEST, Choice, Field
+from .fields import LARGEST, MOST_AGENTS, MOST_FEATURES, SMALLEST, Field, WorldPart
 
 if TYPE_CHECKING:
     from .scenario import Scenario
@@ -81,7 +81,9 @@ def nearest(base: Scenario, changes: Mapping[str, Any]) -> tuple[Scenario, list[
         values[name], said = within_limits(known[name], given)
         if said:
             notices[name] = said
-    chosen: list[type[Choice]] = [group.registry.get(values[group.picker.name]) for group in GROUPS]
+    chosen: list[type[WorldPart]] = [
+        group.registry.get(values[group.picker.name]) for group in GROUPS
+    ]
     _count_own_numbers(values, chosen, known)
     notices |= _limit_each_other(values, known)
     for kind in chosen:
@@ -97,7 +99,7 @@ def nearest(base: Scenario, changes: Mapping[str, Any]) -> tuple[Scenario, list[
 
 
 def _count_own_numbers(
-    values: dict[str, Any], chosen: list[type[Choice]], known: Mapping[str, Field]
+    values: dict[str, Any], chosen: list[type[WorldPart]], known: Mapping[str, Field]
 ) -> None:
     """Let one's own numbers decide how many features there are."""
     for field in (field for kind in chosen for field in kind.parameters()):

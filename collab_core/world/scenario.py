@@ -19,7 +19,7 @@ from .allocations import Allocation
 from .catalogue import ALLOCATION, DIFFER, GROUPS, MISSING, NUMBERS, SPECTRUM, THETA, fields
 from .coefficients import Rule
 from .deviations import Spread, draw
-from .fields import WORLD, Choice
+from .fields import WORLD, WorldPart
 from .spectra import Spectrum
 from .views import Pattern, Views, rows_of_mask, unseen_features
 
@@ -155,7 +155,7 @@ class Scenario:
             for group in GROUPS
         }
 
-    def _made(self, kind: type[Choice]) -> Choice:
+    def _made(self, kind: type[WorldPart]) -> WorldPart:
         """A chosen class with its parameters."""
         return kind(**{field.name: getattr(self, field.name) for field in kind.parameters()})
 

@@ -25,7 +25,7 @@ from .._base.checks import (
     whole,
 )
 from ..core.sigma import nearest_positive_definite
-from .fields import LARGEST, MOST_FEATURES, SMALLEST, WORLD, Choice, Choices, Field
+from .fields import LARGEST, MOST_FEATURES, SMALLEST, WORLD, Field, WorldPart, WorldParts
 
 #: Largest over smallest eigenvalue of a covariance that people type in: beyond, rounding rules.
 WORST_CONDITION = 1e7
@@ -136,7 +136,7 @@ def condition_number(covariance: ArrayLike) -> float:
 # Spectra by name ---------------------------------------------------------------------------------
 
 
-class Spectrum(Choice):
+class Spectrum(WorldPart):
     """A way to make a covariance that can be chosen by name."""
 
     @abstractmethod
@@ -144,7 +144,7 @@ class Spectrum(Choice):
         """Feature covariance, shape (d, d)."""
 
 
-SPECTRA: Choices[Spectrum] = Choices("spectrum", WORLD)
+SPECTRA: WorldParts[Spectrum] = WorldParts("spectrum", WORLD)
 
 SPIKES = Field(
     "spikes", "whole", "Spikes", "Eigenvalues that are multiplied.",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._base.checks import Indices, fraction, whole
 from ..core.views import Views, ViewsLike, as_mask, as_views, require_seen, unseen_features
-from .fields import MOST_AGENTS, MOST_FEATURES, WORLD, Choice, Choices, Field
+from .fields import MOST_AGENTS, MOST_FEATURES, WORLD, Field, WorldPart, WorldParts
 
 __all__ = [
     "PATTERNS",
@@ -100,7 +100,7 @@ def rows_of_mask(mask: NDArray[np.bool_]) -> tuple[str, ...]:
 # Patterns by name --------------------------------------------------------------------------------
 
 
-class Pattern(Choice):
+class Pattern(WorldPart):
     """A pattern of missing features that can be chosen by name."""
 
     @abstractmethod
@@ -108,7 +108,7 @@ class Pattern(Choice):
         """What each of m agents sees of d features."""
 
 
-PATTERNS: Choices[Pattern] = Choices("missing", WORLD)
+PATTERNS: WorldParts[Pattern] = WorldParts("missing", WORLD)
 
 RICH = Field(
     "rich", "whole", "Rich agents", "How many see more than the others.",

@@ -13,7 +13,7 @@ import streamlit as st
 
 from collab_core import census
 from collab_core.answers import planning
-from collab_core.census import CensusSums, Choice, Study
+from collab_core.census import CensusSums, Study, StudyChoice
 from collab_core.core.problem import Problem
 from collab_core.figures import feature_names
 from collab_core.world.scenario import Scenario
@@ -180,7 +180,7 @@ def of_census() -> Subject | None:
 def _study(states: tuple[str, ...]) -> tuple[Script, Study]:
     script, sums = built_in_script()
     asked = census.paper_views(states, sums.questions)
-    choice = Choice(states, tuple(asked[s] for s in states), states[-1])
+    choice = StudyChoice(states, tuple(asked[s] for s in states), states[-1])
     return script, script.run("study", Study, sums, script.write("choice", choice))
 
 

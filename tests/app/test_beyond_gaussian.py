@@ -309,7 +309,7 @@ def looked_at(law="outliers(4)", target=0, scenario=SMALL):
     problem = script.run("problem", scenario.problem)
     agents = tuple(f"agent {i + 1}" for i in range(problem.agents))
     case = say.Case(problem, law, "Outliers", target, agents)
-    return world.World(case, script, scenario.seed, scenario.n)
+    return world.LawWorld(case, script, scenario.seed, scenario.n)
 
 
 def test_a_world_knows_its_cost_and_where_a_grid_begins():

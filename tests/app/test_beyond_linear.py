@@ -121,7 +121,7 @@ def test_snippets_print_the_figures_numbers(monkeypatch, part):
 def test_the_words_are_the_numbers():
     app = opened(SMALL | {"trials": "20", "agent": "1", "to": "100"})
     scenario = cc.Scenario.from_query(SMALL)[0]
-    world = cc.smooth.World(scenario.problem(), 2.0, 0.0)
+    world = cc.smooth.LogisticWorld(scenario.problem(), 2.0, 0.0)
     x = figures_of(app)[1]["data"][-1]["x"]
     sizes = [int(n) for n in np.asarray(compact(x))]
     own = cc.smooth.curves(world, sizes, 20, ["full", 1], seed=2)[1]["log_loss"]
@@ -195,7 +195,7 @@ def test_shares_of_a_way_are_shares():
     link = NARROW | {"agent": "4", "trials": "20", "from": "100", "to": "200"}
     app = opened(link | {"signal": "3.0"})
     scenario = cc.Scenario.from_query(NARROW)[0]
-    world = cc.smooth.World(scenario.problem(), 3.0, 0.0)
+    world = cc.smooth.LogisticWorld(scenario.problem(), 3.0, 0.0)
     own = cc.smooth.curves(world, [100], 20, [4], seed=1)[4]["log_loss"]
     assert own.compare("collab", "local", 100) != 1
     assert "of the way" not in findings_of(app)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from collab_core.census import CensusSums, Choice, Study, paper_views
+from collab_core.census import CensusSums, Study, StudyChoice, paper_views
 from tests.bureau import records, refused, whole, zipped
 from tests.test_census import BUILT_IN, FIVE
 
@@ -131,7 +131,7 @@ def test_the_words_are_the_numbers():
     app = opened()
     sums = CensusSums.load(BUILT_IN)
     views = paper_views(FIVE, sums.questions)
-    study = Study(sums, Choice(FIVE, tuple(views[s] for s in FIVE), "IL"))
+    study = Study(sums, StudyChoice(FIVE, tuple(views[s] for s in FIVE), "IL"))
     measured = study.measured()
     better = int((measured["together"] < measured["alone"]).sum())
     assert f"{better} of 5 states do better together than alone" in said(app)

@@ -168,7 +168,7 @@ def test_an_argument_that_is_none_anyway_is_not_written():
 
 def test_a_long_dataclass_is_written_a_field_a_line():
     script = Script()
-    choice = cc.tabular.Choice("y", "site", tuple(f"a long feature {j}" for j in range(6)))
+    choice = cc.tabular.TableChoice("y", "site", tuple(f"a long feature {j}" for j in range(6)))
     script.write("choice", choice)
     assert len(lines(script)) == 5
     assert ran(script)["choice"] == choice

@@ -254,7 +254,7 @@ def test_a_state_that_asks_a_question_gets_all_its_levels():
     sums = cc.census.CensusSums.load("data/acs2024_moments.npz")
     states = ("NY", "PA", "OH", "FL", "IL")
     asked = cc.census.paper_views(states, sums.questions)
-    study = cc.census.Study(sums, cc.census.Choice(states, tuple(asked.values()), "IL"))
+    study = cc.census.Study(sums, cc.census.StudyChoice(states, tuple(asked.values()), "IL"))
     keys = [cc.census.question_of(name).key for name in study.features]
     groups = [[j for j, k in enumerate(keys) if k == key] for key in dict.fromkeys(keys)]
     best = planning.next_features(study.problem, study.counts.mean(), groups)

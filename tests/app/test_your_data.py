@@ -344,7 +344,7 @@ def test_every_part_can_be_imported():
 
 
 def opened_as(name: str, frame: pd.DataFrame, digest: str):
-    table = tabular.Table.open([tabular.Source(name, csv(frame))])
+    table = tabular.Table.open([tabular.TableFile(name, csv(frame))])
     return Opened(table, (name,), digest)
 
 

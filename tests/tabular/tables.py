@@ -8,22 +8,22 @@ import pandas as pd
 
 from collab_core import tabular
 from collab_core.tabular import (
-    Source,
     Table,
+    TableFile,
     TableStudy,
 )
 
 DATA = Path(__file__).parents[2] / "data"
 
 
-def csv(frame: pd.DataFrame, name: str = "table.csv") -> Source:
-    return Source(name, frame.to_csv(index=False).encode())
+def csv(frame: pd.DataFrame, name: str = "table.csv") -> TableFile:
+    return TableFile(name, frame.to_csv(index=False).encode())
 
 
-def parquet(frame: pd.DataFrame, name: str = "table.parquet") -> Source:
+def parquet(frame: pd.DataFrame, name: str = "table.parquet") -> TableFile:
     held = io.BytesIO()
     frame.to_parquet(held, index=False)
-    return Source(name, held.getvalue())
+    return TableFile(name, held.getvalue())
 
 
 def world(seed: int = 0, sizes=(60, 90, 150, 400), shift: float = 0.0, noise: float = 1.0):

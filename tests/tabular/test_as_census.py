@@ -9,8 +9,8 @@ import pytest
 
 from collab_core import census, tabular
 from collab_core.census.questions import QUESTIONS, STATES
-from collab_core.census.records import Layout
-from collab_core.tabular import Choice, Table, TableStudy
+from collab_core.census.records import RecordLayout
+from collab_core.tabular import Table, TableChoice, TableStudy
 from tests.bureau import records
 
 from .tables import parquet
@@ -18,9 +18,9 @@ from .tables import parquet
 PERSONS = os.environ.get("COLLAB_CENSUS_PERSONS", "")
 
 
-def plain_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, Layout]:
+def plain_people(frame: pd.DataFrame) -> tuple[pd.DataFrame, RecordLayout]:
     """People who count, answers as the census pipeline reads them, under the file's own names."""
-    layout = Layout.of(list(frame.columns))
+    layout = RecordLayout.of(list(frame.columns))
     counts = (frame["AGEP"] > 16) & (frame["ESR"] == 1) & (frame["JWMNP"] > 0)
     if "PWGTP" in frame:
         counts &= frame["PWGTP"] >= 1
@@ -54,14 +54,14 @@ def check_against_census(frame: pd.DataFrame, sums: census.CensusSums, states: l
         levels = [c for key, c in layout.columns.items() if QUESTIONS[key].levels]
         study = TableStudy.of(
             opened,
-            Choice(
+            TableChoice(
                 "JWMNP", layout.state, tuple(layout.columns.values()), tuple(levels), log=True,
                 rare=0.0, shuffle=False, sigma="agents" if pattern == "all" else "unlabelled",
                 weights="empirical",
             ),
         )  # fmt: skip
         errors, _ = study.errors([[0, 5, 10, 15]])
-        chosen = census.Choice(
+        chosen = census.StudyChoice(
             tuple(states), tuple(asked[s] for s in states), states[-1], own=True, log=True
         )
         page = census.Study(sums, chosen)

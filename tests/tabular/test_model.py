@@ -8,8 +8,8 @@ import pytest
 
 from collab_core import tabular
 from collab_core.tabular import (
-    Source,
     Table,
+    TableFile,
     TableModel,
     TableStudy,
 )
@@ -83,7 +83,7 @@ def test_a_model_file_predicts_what_the_model_says():
     assert pd.isna(said["prediction"][3])
     assert said["prediction"][:3].notna().all()
     with pytest.raises(ValueError, match="none of the columns that the model reads"):
-        model.predict(Table.open([Source("b.csv", b"a,b\n1,2\n3,4\n")]))
+        model.predict(Table.open([TableFile("b.csv", b"a,b\n1,2\n3,4\n")]))
 
 
 def test_a_file_alone_and_codes_that_became_floats_find_their_model():

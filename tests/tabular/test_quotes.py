@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collab_core.tabular import (
-    Source,
     Table,
+    TableFile,
     quotes,
     text_files,
 )
@@ -38,16 +38,16 @@ def swallowing(line: int, column: int, *, more: str = "") -> bytes:
 )
 def test_a_quote_that_never_closes_loses_no_rows_in_silence(content, sentence):
     with pytest.raises(ValueError, match=sentence):
-        Table.open([Source("mine.csv", content)])
+        Table.open([TableFile("mine.csv", content)])
 
 
 def test_a_quote_in_a_file_of_many_blocks_gets_the_same_sentence(monkeypatch):
     monkeypatch.setattr(text_files, "BLOCK_BYTES", 2000)
     with pytest.raises(ValueError, match="a quote opened in line 101 does not close"):
-        Table.open([Source("mine.csv", swallowing(101, 3))])
+        Table.open([TableFile("mine.csv", swallowing(101, 3))])
     long = TEXT + "s1," + "9" * 5000 + ",1,1,1,1,1\n"
     with pytest.raises(ValueError, match="a row is longer than"):
-        Table.open([Source("mine.csv", long.encode())])
+        Table.open([TableFile("mine.csv", long.encode())])
 
 
 def test_lines_and_quotes_inside_of_cells_are_read():
@@ -55,17 +55,17 @@ def test_lines_and_quotes_inside_of_cells_are_read():
     frame = GOOD.assign(note=[cells[j % 5] for j in range(len(GOOD))])
     for quoting in (0, 1):
         table = Table.open(
-            [Source("mine.csv", frame.to_csv(index=False, quoting=quoting).encode())]
+            [TableFile("mine.csv", frame.to_csv(index=False, quoting=quoting).encode())]
         )
         assert table.rows == len(GOOD)
         assert not table.notes
     # A quote that does not begin a cell is a sign like any other.
     plain = "\n\nsite,size,y\n" + 's0,5" pipe,1\ns1,3" pipe,2\n' * 30
-    table = Table.open([Source("mine.csv", plain.encode())])
+    table = Table.open([TableFile("mine.csv", plain.encode())])
     assert table.rows == 60
     assert table.column("size").values == ('3" pipe', '5" pipe')
     excel = "sep=;\n" + GOOD.to_csv(index=False, sep=";", decimal=",")
-    assert Table.open([Source("mine.csv", excel.encode())]).names == list(GOOD)
+    assert Table.open([TableFile("mine.csv", excel.encode())]).names == list(GOOD)
 
 
 @given(
@@ -110,4 +110,4 @@ def test_rows_between_two_stray_quotes_are_not_taken_for_an_address():
     for text in (tight, wide, "\n".join(["site,x,y,note", *rows])):
         assert "looks like rows" in quotes.stray(text.split("\n"), ",", 4)
         with pytest.raises(ValueError, match="looks like rows"):
-            Table.open([Source("mine.csv", text.encode())])
+            Table.open([TableFile("mine.csv", text.encode())])

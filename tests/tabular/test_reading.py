@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from collab_core import tabular
 from collab_core.tabular import (
-    Source,
     Table,
+    TableFile,
     TableStudy,
     parquet_files,
     reading,
@@ -59,7 +59,7 @@ REFUSED = {
 def test_files_that_are_no_tables_get_a_sentence(name):
     content, sentence = REFUSED[name]
     with pytest.raises(ValueError, match=sentence) as caught:
-        Table.open([Source("mine.csv", content)])
+        Table.open([TableFile("mine.csv", content)])
     assert "mine.csv" in str(caught.value)
     assert "Traceback" not in str(caught.value)
 
@@ -72,12 +72,12 @@ def test_files_beyond_the_limits_get_a_sentence(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, limit)
             with pytest.raises(ValueError, match=sentence):
-                Table.open([Source("mine.csv", TEXT.encode())])
+                Table.open([TableFile("mine.csv", TEXT.encode())])
     half = len(TEXT) // 2 + 100
     with monkeypatch.context() as patch:
         patch.setattr(tabular.table, "MOST_BYTES", half)
         with pytest.raises(ValueError, match="together the files have"):
-            Table.open([Source("a.csv", TEXT.encode()), Source("b.csv", TEXT.encode())])
+            Table.open([TableFile("a.csv", TEXT.encode()), TableFile("b.csv", TEXT.encode())])
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_files_beyond_the_limits_get_a_sentence(monkeypatch):
     ],
 )  # fmt: skip
 def test_tables_that_cannot_be_studied_get_a_sentence(content, choice, sentence):
-    table = Table.open([Source("mine.csv", content.encode())])
+    table = Table.open([TableFile("mine.csv", content.encode())])
     with pytest.raises(ValueError, match=sentence):
         TableStudy.of(table, tabular.usual_choice(table, **choice))
 
@@ -112,7 +112,7 @@ def test_the_same_table_however_it_is_written(name):
         "crlf": frame.to_csv(index=False, lineterminator="\r\n").encode(),
         "bom": text.encode("utf-8-sig"),
     }[name]
-    table = Table.open([Source("mine.csv", content)])
+    table = Table.open([TableFile("mine.csv", content)])
     usual = Table.open([csv(frame)])
     assert [c.kind for c in table.columns] == [c.kind for c in usual.columns]
     chosen = tabular.usual_choice(table)
@@ -147,20 +147,20 @@ def test_odd_columns_of_parquet_are_passed_over_or_refused_by_a_sentence():
         ),
         "list": pa.array([[1, 2]] * n),
     }
-    table = Table.open([Source("mine.parquet", columnar(**odd, **usual))])
+    table = Table.open([TableFile("mine.parquet", columnar(**odd, **usual))])
     assert table.names == list(GOOD)
     assert "bytes and no text are passed over: raw, fixed, uuid" in " ".join(table.notes)
     assert TableStudy.of(table, tabular.usual_choice(table)).rows.sum() == n
     with pytest.raises(ValueError, match="lists, structures or bytes only"):
-        Table.open([Source("mine.parquet", columnar(**odd))])
+        Table.open([TableFile("mine.parquet", columnar(**odd))])
     wrong = pa.Array.from_buffers(pa.string(), n, odd["raw"].buffers())
     with pytest.raises(ValueError, match="z holds bytes that are no text"):
-        Table.open([Source("mine.parquet", columnar(z=wrong, **usual))])
+        Table.open([TableFile("mine.parquet", columnar(z=wrong, **usual))])
     # Two columns of one name, and names with points in them.
     held = io.BytesIO()
     names = ["x", "x", "x.a", "y.b", "x4", "site", "y"]
     pyarrow.parquet.write_table(pa.Table.from_pandas(GOOD).rename_columns(names), held)
-    table = Table.open([Source("mine.parquet", held.getvalue())])
+    table = Table.open([TableFile("mine.parquet", held.getvalue())])
     assert table.names == ["x", "x (2)", "x.a", "y.b", "x4", "site", "y"]
     found = np.concatenate(
         [to_numbers(batch["x (2)"]).values for _, batch in table.batches(["site", "x (2)"])]
@@ -176,21 +176,21 @@ def test_a_small_parquet_file_does_not_unpack_to_gigabytes(monkeypatch):
     content = columnar(site=GOOD["site"].tolist(), y=GOOD["y"].to_numpy(), z=many)
     assert len(content) < 100_000
     with pytest.raises(ValueError, match="a cell of z has 100,000 bytes"):
-        Table.open([Source("mine.parquet", content)])
+        Table.open([TableFile("mine.parquet", content)])
     texts = columnar(site=GOOD["site"].tolist(), y=GOOD["y"].to_numpy(),
                      z=[f"{j:05d}" * 2000 for j in range(n)])  # fmt: skip
     with monkeypatch.context() as patch:
         patch.setattr(parquet_files, "MOST_UNPACKED", 2**20)
         with pytest.raises(ValueError, match="z unpacks to 7 MB in one piece"):
-            Table.open([Source("mine.parquet", texts)])
+            Table.open([TableFile("mine.parquet", texts)])
     monkeypatch.setattr(parquet_files, "BATCH_BYTES", 2**17)
-    layout = reading.examine(Source("mine.parquet", texts))
+    layout = reading.examine(TableFile("mine.parquet", texts))
     # Rows at a time are bounded by what they unpack to.
     assert max(len(batch["z"]) for batch in reading.batches(layout)) < 20
 
 
 def test_some_ragged_rows_are_left_out_and_said():
-    table = Table.open([Source("mine.csv", (TEXT + "1,2\n3,4\n").encode())])
+    table = Table.open([TableFile("mine.csv", (TEXT + "1,2\n3,4\n").encode())])
     assert table.rows == len(GOOD)
     assert any("2 rows with another number of fields" in note for note in table.notes)
 
@@ -199,7 +199,7 @@ def test_some_ragged_rows_are_left_out_and_said():
 def test_any_bytes_at_all_give_a_table_or_a_sentence(content):
     # Anything but a ValueError fails the test.
     with contextlib.suppress(ValueError):
-        Table.open([Source("mine.csv", content)])
+        Table.open([TableFile("mine.csv", content)])
 
 
 def test_several_files_are_one_agent_each():

@@ -6,7 +6,7 @@ import pytest
 
 import collab_core as cc
 from collab_core import tabular
-from collab_core.tabular import Choice, Table, TableStudy, folds, parquet_files, text_files
+from collab_core.tabular import Table, TableChoice, TableStudy, folds, parquet_files, text_files
 
 from .tables import csv, parquet, study_of, world
 
@@ -75,7 +75,7 @@ def test_held_out_errors_are_those_of_raw_rows(weights):
 
 
 def test_rows_are_dealt_evenly_and_by_the_seed():
-    chosen = Choice("y", "site", ("x0",))
+    chosen = TableChoice("y", "site", ("x0",))
     number = np.arange(1000)
     fold = folds.dealt(number, 0, chosen)
     assert (np.bincount(fold) == 50).all()
@@ -83,5 +83,5 @@ def test_rows_are_dealt_evenly_and_by_the_seed():
     parts = [folds.dealt(part, 0, chosen) for part in np.array_split(number, 13)]
     np.testing.assert_array_equal(np.concatenate(parts), fold)
     assert (folds.dealt(number, 1, chosen) != fold).any()
-    other = Choice("y", "site", ("x0",), seed=1)
+    other = TableChoice("y", "site", ("x0",), seed=1)
     assert (folds.dealt(number, 0, other) != fold).any()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from collab_core import tabular
-from collab_core.tabular import Choice, Source, Table, TableStudy, pieces, text_files
+from collab_core.tabular import Table, TableChoice, TableFile, TableStudy, pieces, text_files
 from collab_core.words import your_data as words
 
 from .tables import GOOD, csv, parquet, study_of
@@ -30,8 +30,8 @@ def amounts(values: list[str], delimiter: str = ",", **more: list[str]) -> tuple
     frame = pd.DataFrame({"site": ["a", "b"] * (len(values) // 2), "x": values, **more})
     frame["y"] = np.arange(len(values)) % 7
     content = frame.to_csv(index=False, sep=delimiter).encode()
-    table = Table.open([Source("mine.csv", content)])
-    chosen = Choice("y", "site", ("x",))
+    table = Table.open([TableFile("mine.csv", content)])
+    chosen = TableChoice("y", "site", ("x",))
     values = [piece.numbers("x") for piece in pieces.pieces(table, chosen, None, None)]
     return table.column("x").note, np.concatenate(values)
 
@@ -86,7 +86,7 @@ def test_words_that_mean_something_are_no_gaps():
     # R writes NA for every gap, and then it is one among names too.
     written = frame.assign(site=GOOD["site"]).to_csv(index=False, na_rep="NA")
     written = written.replace("daily", "NA")
-    table = Table.open([Source("r.csv", written.encode())])
+    table = Table.open([TableFile("r.csv", written.encode())])
     assert table.column("smoke").missing == (smoke == "daily").sum()
     assert "'NA' is read as missing, as among this table's numbers" in table.column("smoke").note
     assert table.column("x0").note == "'NA' is read as missing."

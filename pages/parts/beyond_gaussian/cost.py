@@ -18,7 +18,7 @@ from pages.shared.say import words
 from pages.shared.script import Script
 
 from . import laws
-from .world import World
+from .world import LawWorld
 
 #: Agents that are shown one by one.
 MOST_AGENTS = 12
@@ -26,7 +26,7 @@ MOST_AGENTS = 12
 LEVEL = 0.95
 
 
-def draw(world: World, scenario: cc.Scenario) -> None:
+def draw(world: LawWorld, scenario: cc.Scenario) -> None:
     """The whole part."""
     script = world.script.branch()
     found = script.run(
@@ -58,7 +58,11 @@ def dwarfs(table: pd.DataFrame) -> bool:
 
 
 def show_ellipses(
-    world: World, found: dict[str, NDArray[np.floating[Any]]], begun: Script, *, without_local: bool
+    world: LawWorld,
+    found: dict[str, NDArray[np.floating[Any]]],
+    begun: Script,
+    *,
+    without_local: bool,
 ) -> None:
     """Ellipses where Gaussian and optimal weights differ most, or intervals of one coefficient."""
     script = begun.branch()
@@ -92,7 +96,7 @@ def show_ellipses(
     )
 
 
-def show_laws(world: World) -> None:
+def show_laws(world: LawWorld) -> None:
     """The cost under every synthetic law."""
     compared = laws.compared(world.law)
     script = world.script.branch()
@@ -108,7 +112,7 @@ def show_laws(world: World) -> None:
     )
 
 
-def show_agents(world: World) -> None:
+def show_agents(world: LawWorld) -> None:
     """The cost to every agent's own model."""
     script = world.script.branch()
     frame = script.run(
@@ -125,7 +129,7 @@ def show_agents(world: World) -> None:
     )
 
 
-def show_errors(world: World, table: pd.DataFrame, script: Script) -> None:
+def show_errors(world: LawWorld, table: pd.DataFrame, script: Script) -> None:
     """Every weighting's error, largest first; ``script`` ends with the table."""
     frame = script.run("frame", cc.gaussian_cost.ranked, table)
     show(

@@ -17,7 +17,7 @@ from pages.shared.figure import columns, show
 from pages.shared.say import words
 from pages.shared.script import Script
 
-from .world import World
+from .world import LawWorld
 
 #: What the figure of errors must show; others may run off it.
 FOCUS = ("collab", *OPTIMAL)
@@ -29,7 +29,7 @@ LARGEST = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 
 
 @dataclass(frozen=True)
-class Choices:
+class LawChoices:
     """What is simulated, and how it is drawn."""
 
     trials: int
@@ -38,7 +38,7 @@ class Choices:
     scaled: bool
 
 
-def draw(world: World, scenario: cc.Scenario) -> None:
+def draw(world: LawWorld, scenario: cc.Scenario) -> None:
     """The whole part."""
     chosen = choices(world)
     sizes = grid(world.first(chosen.largest), chosen.largest)
@@ -59,7 +59,7 @@ def draw(world: World, scenario: cc.Scenario) -> None:
     )  # fmt: skip
 
 
-def choices(world: World) -> Choices:
+def choices(world: LawWorld) -> LawChoices:
     """Controls of the run."""
     with st.expander("Trials, largest n, unlabelled samples, scale"):
         first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
@@ -76,10 +76,10 @@ def choices(world: World) -> Choices:
             scaled = options.switch(
                 "scaled", "n × error", help="Theory of a consistent method is then a flat line."
             )
-    return Choices(trials, largest, samples, scaled)
+    return LawChoices(trials, largest, samples, scaled)
 
 
-def pick_largest(world: World, trials: int) -> int:
+def pick_largest(world: LawWorld, trials: int) -> int:
     """The largest n; by default as large as takes a few seconds."""
     problem = world.problem
     values = [n for n in LARGEST if n > 2 * world.lowest] or [8 * world.lowest]
@@ -96,7 +96,7 @@ def grid(low: int, high: int, points: int = 8) -> list[int]:
     return [int(n) for n in np.unique(np.geomspace(low, high, points).round().astype(int))]
 
 
-def show_curves(world: World, curve: Curve, chosen: Choices, script: Script) -> None:
+def show_curves(world: LawWorld, curve: Curve, chosen: LawChoices, script: Script) -> None:
     """Both figures and their words; ``script`` ends with the curve."""
     gains = script.branch()
     relative = gains.run("frame", cc.unlabelled.gains, curve)

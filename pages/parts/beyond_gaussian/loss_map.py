@@ -14,7 +14,7 @@ from pages.shared.figure import columns, ink, show
 from pages.shared.say import error_box, words
 from pages.shared.script import Script
 
-from .world import World
+from .world import LawWorld
 
 KURTOSES = (-2, 0, 1, 3, 6, 12, 25, 50, 100)
 MISSING = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -28,7 +28,7 @@ MAPS = (
 )  # fmt: skip
 
 
-def draw(world: World, scenario: cc.Scenario) -> None:
+def draw(world: LawWorld, scenario: cc.Scenario) -> None:
     """The whole part."""
     if not isinstance(world.law, str):
         error_box(say.ONLY_SYNTHETIC)
@@ -66,18 +66,18 @@ def shares_of(agents: int) -> tuple[float, ...]:
     return tuple(share for share in MISSING if share < most) or (0.0,)
 
 
-def off(world: World, shares: tuple[float, ...]) -> str:
+def off(world: LawWorld, shares: tuple[float, ...]) -> str:
     """Why no square of the map is this world's, or nothing."""
     tails = cc.laws.of(world.law).tails
     return say.off_the_map(tails, missing(world), KURTOSES, shares)
 
 
-def missing(world: World) -> float:
+def missing(world: LawWorld) -> float:
     """Share of its features that an agent does not see, on average."""
     return float(1 - world.problem.mask.mean())
 
 
-def ring(world: World, kind: str, shares: tuple[float, ...]) -> tuple[float, float] | None:
+def ring(world: LawWorld, kind: str, shares: tuple[float, ...]) -> tuple[float, float] | None:
     """Where this world and law are on the map of a kind of tails, if anywhere."""
     tails = cc.laws.of(world.law).tails
     if tails is None or tails.kind != kind or off(world, shares):
@@ -85,7 +85,9 @@ def ring(world: World, kind: str, shares: tuple[float, ...]) -> tuple[float, flo
     return missing(world), tails.kurtosis
 
 
-def show_maps(world: World, losses: pd.DataFrame, shares: tuple[float, ...], begun: Script) -> None:
+def show_maps(
+    world: LawWorld, losses: pd.DataFrame, shares: tuple[float, ...], begun: Script
+) -> None:
     """A map for each kind of tails; ``begun`` ends with the losses of both."""
     places = columns(*(key for key, *_ in MAPS), sizes=[1, 1])
     for place, (key, kind, title, name) in zip(places, MAPS, strict=True):
@@ -104,7 +106,7 @@ def show_maps(world: World, losses: pd.DataFrame, shares: tuple[float, ...], beg
             )
 
 
-def under(world: World, shares: tuple[float, ...]) -> str:
+def under(world: LawWorld, shares: tuple[float, ...]) -> str:
     """What is said under the maps."""
     problem = world.problem
     lost = world.script.branch().run("loss", cc.gaussian_cost.loss, problem, world.law)

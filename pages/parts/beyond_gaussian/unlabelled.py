@@ -14,12 +14,12 @@ from pages.shared.say import words
 from pages.shared.script import Script
 
 from .curves import TRIALS, UNLABELLED, grid
-from .world import World
+from .world import LawWorld
 
 LABELLED = (100, 200, 500, 1000, 2000, 5000, 10_000)
 
 
-def draw(world: World, scenario: cc.Scenario) -> None:
+def draw(world: LawWorld, scenario: cc.Scenario) -> None:
     """The whole part."""
     trials, n, most = choices(world)
     sizes = grid(max(20, world.problem.dimension), most, 9)
@@ -42,7 +42,7 @@ def draw(world: World, scenario: cc.Scenario) -> None:
     )  # fmt: skip
 
 
-def choices(world: World) -> tuple[int, int, int]:
+def choices(world: LawWorld) -> tuple[int, int, int]:
     """Controls of the run: trials, labelled samples of each agent, most unlabelled samples."""
     first, second, third = st.columns(3)
     with first:

@@ -28,7 +28,7 @@ ANSWERS = 5
 
 
 @dataclass(frozen=True)
-class World:
+class LawWorld:
     """What is looked at.
 
     Attributes
@@ -91,7 +91,7 @@ class Made:
     agents: tuple[str, ...]
 
 
-def pick(scenario: cc.Scenario, part: str) -> World | None:
+def pick(scenario: cc.Scenario, part: str) -> LawWorld | None:
     """Let a person choose law and target; None after saying why there is nothing to look at."""
     first, second, third, fourth = st.columns([1.1, 1.3, 1, 1], vertical_alignment="bottom")
     with first:
@@ -111,7 +111,7 @@ def pick(scenario: cc.Scenario, part: str) -> World | None:
         error_box(say.sees_nothing(int(target)))
         return None
     case = say.Case(made.problem, made.law, kinds()[kind], target, made.agents)
-    return World(case, made.script, scenario.seed, scenario.n)
+    return LawWorld(case, made.script, scenario.seed, scenario.n)
 
 
 def pick_target(problem: cc.Problem, agents: tuple[str, ...]) -> Target:
@@ -185,7 +185,7 @@ def script_of_records(loaded: cc.census.People) -> tuple[Script, cc.census.Study
     script, sums = records.script()
     states = sums.states[:MOST_STATES]
     asked = cc.census.paper_views(list(states), sums.questions)
-    chosen = cc.census.Choice(states, tuple(asked[s] for s in states), states[-1])
+    chosen = cc.census.StudyChoice(states, tuple(asked[s] for s in states), states[-1])
     choice = script.write("choice", chosen)
     study = script.run("study", cc.census.Study, sums, choice)
     law = script.run("law", loaded.feature_law, study)

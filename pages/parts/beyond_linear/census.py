@@ -9,7 +9,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import census, figures
-from collab_core.census import CensusSums, Choice, People
+from collab_core.census import CensusSums, People, StudyChoice
 from collab_core.smooth import MEASURES, MeasureCurve, Measured, trouble_of
 from collab_core.words import beyond_linear as say
 from pages.shared import options, run
@@ -89,7 +89,7 @@ def draw_live(people: People, measure: str, model: str) -> None:
     )  # fmt: skip
 
 
-def choose(sums: CensusSums, model: str) -> tuple[Choice, int] | None:
+def choose(sums: CensusSums, model: str) -> tuple[StudyChoice, int] | None:
     """Let a person choose states, whose people are predicted, and how many draws."""
     usual = [s for s in USUAL_STATES if s in sums.states] or list(sums.states[:5])
     first, second, third = st.columns([1.8, 0.7, 0.9], vertical_alignment="bottom")
@@ -102,7 +102,9 @@ def choose(sums: CensusSums, model: str) -> tuple[Choice, int] | None:
     with third:
         trials = options.pick("draws", "Draws", DRAWS, 10, widget=st.select_slider)
     views = census.paper_views(states, sums.questions)
-    return Choice(tuple(states), tuple(views[s] for s in states), target, model == "own"), trials
+    return StudyChoice(
+        tuple(states), tuple(views[s] for s in states), target, model == "own"
+    ), trials
 
 
 def show_live(found: Measured, measure: str, target: str, script: Script) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 import collab_core as cc
 from collab_core import figures
-from collab_core.smooth import MEASURES, MeasureCurve, Measured, Settings
+from collab_core.smooth import MEASURES, LogisticSettings, MeasureCurve, Measured
 from collab_core.words import beyond_linear as say
 from pages.shared import options, run
 from pages.shared.figure import columns, show
@@ -38,11 +38,11 @@ FIGURES = {
 
 
 @dataclass(frozen=True)
-class Choices:
+class LogisticChoices:
     """What is simulated, and what is drawn of it."""
 
     signal: Signal
-    settings: Settings
+    settings: LogisticSettings
     methods: list[str]
     sizes: list[int]
     trials: int
@@ -74,7 +74,7 @@ def draw(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
     )  # fmt: skip
 
 
-def choices(problem: cc.Problem) -> Choices:
+def choices(problem: cc.Problem) -> LogisticChoices:
     """The part's controls."""
     first, second, third = st.columns([1.2, 0.9, 0.9], vertical_alignment="bottom")
     with first:
@@ -100,7 +100,7 @@ def choices(problem: cc.Problem) -> Choices:
                 "beyond", "Beyond the best possible", True,
                 help="Log-loss less what even the true probabilities cost, on a log axis.",
             )  # fmt: skip
-    return Choices(signal, settings, methods, sizes, trials, agent, measure, beyond)
+    return LogisticChoices(signal, settings, methods, sizes, trials, agent, measure, beyond)
 
 
 def usual_grid(problem: cc.Problem) -> tuple[int, int]:
@@ -130,7 +130,9 @@ def pick_grid(problem: cc.Problem) -> list[int]:
     return [int(n) for n in np.unique(np.geomspace(low, high, 6).round().astype(int))]
 
 
-def show_curves(found: Mapping[str | int, Measured], chosen: Choices, script: Script) -> None:
+def show_curves(
+    found: Mapping[str | int, Measured], chosen: LogisticChoices, script: Script
+) -> None:
     """Both figures, and what they say."""
     full, own = (found[target][chosen.measure] for target in ("full", chosen.agent))
     if not own.done:
@@ -148,7 +150,7 @@ def show_curves(found: Mapping[str | int, Measured], chosen: Choices, script: Sc
     words(say.WHAT_IS_WHAT)
 
 
-def show_curve(curve: MeasureCurve, key: str, chosen: Choices, script: Script) -> None:
+def show_curve(curve: MeasureCurve, key: str, chosen: LogisticChoices, script: Script) -> None:
     """One target's figure."""
     measure, best = curve.measure, curve.best
     level = None if best is None or measure == "calibration" else (best, f"best {best:.3f}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 import collab_core as cc
-from collab_core.smooth import Settings, World, methods
+from collab_core.smooth import LogisticSettings, LogisticWorld, methods
 from pages.shared import options
 from pages.shared.say import words
 from pages.shared.script import Script
@@ -28,9 +28,9 @@ class Signal:
     size: float
     intercept: float
 
-    def world(self, problem: cc.Problem, script: Script) -> World:
+    def world(self, problem: cc.Problem, script: Script) -> LogisticWorld:
         """The world with labels 0 and 1."""
-        return script.run("world", cc.smooth.World, problem, self.size, self.intercept)
+        return script.run("world", cc.smooth.LogisticWorld, problem, self.size, self.intercept)
 
 
 def signal_controls() -> Signal:
@@ -52,7 +52,7 @@ def signal_controls() -> Signal:
     return Signal(size, intercept)
 
 
-def server_controls() -> Settings:
+def server_controls() -> LogisticSettings:
     """Let a person choose what the server is given."""
     unlabelled = options.pick(
         "unlabelled", "Agree over which features", list(UNLABELLED), "own",
@@ -64,7 +64,7 @@ def server_controls() -> Settings:
         "corrected", "Training losses corrected by k/n",
         help="A fit's own training loss promises too much, by about k/n.",
     )  # fmt: skip
-    return Settings(unlabelled=unlabelled, correction=correction)
+    return LogisticSettings(unlabelled=unlabelled, correction=correction)
 
 
 def pick_methods() -> list[str]:

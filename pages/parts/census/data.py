@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from collab_core import census
-from collab_core.census import People, Survey
+from collab_core.census import CensusSurvey, People
 from collab_core.census.download import CENSUS, HORIZONS, YEARS, megabytes
 from collab_core.words import census as say
 from pages.shared import records, run
@@ -45,7 +45,7 @@ def _from_census() -> None:
     year = st.selectbox("Year", YEARS[::-1], index=YEARS[::-1].index(2018))
     horizon = st.selectbox("Horizon", HORIZONS, help="The paper's is 2018, 1-Year.")
     root = Path(os.environ.get("COLLAB_CENSUS_CACHE", DATA))
-    survey = Survey(root, int(year), horizon, os.environ.get("COLLAB_CENSUS_URL", CENSUS))
+    survey = CensusSurvey(root, int(year), horizon, os.environ.get("COLLAB_CENSUS_URL", CENSUS))
     names = sorted(census.STATE_NAMES)
     chosen = st.multiselect("States", names, list(census.PAPER_STATES))
     missing = [s for s in chosen if s not in survey.cached]

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from collab_core import census
-from collab_core.census import CensusSums, Choice, Study
+from collab_core.census import CensusSums, Study, StudyChoice
 from collab_core.words import census as say
 from pages.shared import options, state
 from pages.shared.say import error_box
@@ -39,7 +39,7 @@ def pick(script: Script, sums: CensusSums) -> Study | None:
         log = options.segments("unit", "Target", {"log": "log minutes", "minutes": "minutes"})
     with fourth, st.popover("Grid"):
         asked = _grid(script, sums, states, pattern)
-    choice = script.write("choice", Choice(states, asked, target, own == "own", log == "log"))
+    choice = script.write("choice", StudyChoice(states, asked, target, own == "own", log == "log"))
     return script.run("study", Study, sums, choice)
 
 

@@ -22,7 +22,7 @@ MOST_RAW, MOST_RAW_TRIALS = 20_000, 100
 
 
 @dataclass(frozen=True)
-class Choices:
+class CurveChoices:
     """What is simulated, and how it is drawn.
 
     Attributes
@@ -46,7 +46,7 @@ class Choices:
     log: bool
 
 
-def choose(scenario: cc.Scenario, problem: cc.Problem) -> Choices:
+def choose(scenario: cc.Scenario, problem: cc.Problem) -> CurveChoices:
     """Draw the controls of the curves, in one row and one expander."""
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     with first:
@@ -84,7 +84,7 @@ def choose(scenario: cc.Scenario, problem: cc.Problem) -> Choices:
         trials = min(trials, MOST_RAW_TRIALS)
         sizes = [n for n in sizes if n <= MOST_RAW] or [MOST_RAW]
         words(say.one_by_one(MOST_RAW_TRIALS, MOST_RAW))
-    return Choices(agent, methods, sizes, trials, settings, scaled, log)
+    return CurveChoices(agent, methods, sizes, trials, settings, scaled, log)
 
 
 def agent_name(agent: int) -> str:

@@ -24,7 +24,7 @@ FIRST = ("local", "imputation", "naive_collab", "collab", "collab_plus")
 
 
 @dataclass(frozen=True)
-class Choices:
+class CloudChoices:
     """What is drawn.
 
     Attributes
@@ -80,7 +80,7 @@ def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
     )
 
 
-def choose(problem: cc.Problem) -> Choices | None:
+def choose(problem: cc.Problem) -> CloudChoices | None:
     """Draw the controls; None after saying why there is nothing to draw."""
     first, second, third, fourth = st.columns([1.2, 1, 1, 1.6], vertical_alignment="bottom")
     targets: list[str | int] = ["full", *range(problem.agents)]
@@ -104,7 +104,7 @@ def choose(problem: cc.Problem) -> Choices | None:
     if view.size > 1 and across == up:
         error_box("Pick two different coefficients.")
         return None
-    return Choices(target, names, (across, up), sizes, at)
+    return CloudChoices(target, names, (across, up), sizes, at)
 
 
 def methods(*, full: bool) -> list[str]:
@@ -133,7 +133,7 @@ def _model(target: str | int) -> str:
     return "All features" if isinstance(target, str) else f"Agent {target + 1}'s own"
 
 
-def _cloud(paths: dict[int, cc.simulate.Sample], choices: Choices, script: Script) -> None:
+def _cloud(paths: dict[int, cc.simulate.Sample], choices: CloudChoices, script: Script) -> None:
     across, up = choices.coordinates
     script.run("frame", cc.simulate.path_frame, paths, choices.coordinates)
     show(

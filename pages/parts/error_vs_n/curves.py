@@ -10,7 +10,7 @@ from pages.shared.figure import columns, show
 from pages.shared.say import error_box, words
 from pages.shared.script import Script
 
-from .choices import Choices, choose
+from .choices import CurveChoices, choose
 
 Curves = dict[str | int, cc.simulate.Curve]
 
@@ -48,7 +48,7 @@ def part(scenario: cc.Scenario, problem: cc.Problem, script: Script) -> None:
     )
 
 
-def _show(problem: cc.Problem, choices: Choices, found: Curves, script: Script) -> None:
+def _show(problem: cc.Problem, choices: CurveChoices, found: Curves, script: Script) -> None:
     agent = choices.agent
     words(say.headline(problem, found[agent], agent))
     left, right = columns("full", "agent", sizes=[1, 1])
@@ -60,7 +60,7 @@ def _show(problem: cc.Problem, choices: Choices, found: Curves, script: Script) 
 
 
 def _curve(
-    key: str, title: str, target: str | int, choices: Choices, found: Curves, script: Script
+    key: str, title: str, target: str | int, choices: CurveChoices, found: Curves, script: Script
 ) -> None:
     curve = script.item("curve", found, target)
     frame = script.read("frame", curve, "frame")

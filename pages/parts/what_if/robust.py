@@ -27,7 +27,7 @@ MOST_RAW, MOST_RAW_TRIALS = 300_000, 50
 
 
 @dataclass(frozen=True)
-class Choices:
+class DisturbedChoices:
     """Which assumption is broken, whose error is judged, who is shifted, trials, and n."""
 
     kind: str
@@ -68,7 +68,7 @@ def part(asked: Subject) -> None:
     )  # fmt: skip
 
 
-def choices(asked: Subject, able: list[int]) -> Choices:
+def choices(asked: Subject, able: list[int]) -> DisturbedChoices:
     """What a person picks; who has most to lose, and whom it would miss most, to begin with."""
     problem, n = asked.problem, asked.n
     shifting = options.get("wrong", "unlabelled") == "shift"
@@ -105,7 +105,7 @@ def choices(asked: Subject, able: list[int]) -> Choices:
     if kind in ("tails", "clusters"):
         most = max(MOST_RAW // (problem.agents * problem.dimension), 4 * int(problem.sizes.max()))
         n, trials = min(n, most), min(trials, MOST_RAW_TRIALS)
-    return Choices(kind, target, shifted, trials, n)
+    return DisturbedChoices(kind, target, shifted, trials, n)
 
 
 def most_missed(asked: Subject, target: TargetKey) -> int:

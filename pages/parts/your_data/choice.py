@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from collab_core import methods, tabular
-from collab_core.tabular import Choice, Table
+from collab_core.tabular import Table, TableChoice
 from pages.shared import options
 from pages.shared.say import error_box, literal, words
 
@@ -33,7 +33,7 @@ WEIGHTS = (
 )
 
 
-def pick_choice(table: Table) -> Choice | None:
+def pick_choice(table: Table) -> TableChoice | None:
     """The choice by its controls, or None after saying what is missing."""
     usual = tabular.usual_choice(table)
     if told := table.not_a_target():
@@ -64,7 +64,7 @@ def with_texts(table: Table, name: str) -> str:
     return f"{name} ({texts:,} texts: gaps)" if texts else name
 
 
-def more_choices(table: Table, guess: Choice) -> Choice | None:
+def more_choices(table: Table, guess: TableChoice) -> TableChoice | None:
     """What is asked less often."""
     gaps = options.pick(
         "gaps", "Rows with gaps", ("drop", "mean"), "drop", widget=st.segmented_control,
@@ -95,14 +95,14 @@ def more_choices(table: Table, guess: Choice) -> Choice | None:
     if not features:
         error_box("Pick at least one feature.")
         return None
-    return Choice(
+    return TableChoice(
         guess.target, guess.agent, features, categories, log=log, gaps=gaps,
         without=tuple(values[int(place)] for place in without), rare=rare, sigma=sigma,
         weights=weights,
     )  # fmt: skip
 
 
-def pick_features(table: Table, guess: Choice) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def pick_features(table: Table, guess: TableChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Features, and which of them are names. By number in the link: a name may hold anything."""
     columns, names = table.columns, table.names
     open_to = [

@@ -7,7 +7,7 @@ from threading import Event
 import streamlit as st
 
 from collab_core import tabular
-from collab_core.tabular import Choice, TableStudy
+from collab_core.tabular import TableChoice, TableStudy
 from collab_core.words import your_data as texts
 from pages.shared import run, state, subject
 from pages.shared.say import bare
@@ -21,7 +21,7 @@ from .table import Opened
 QUICK_ROWS, QUICK_EFFORT = 20_000, 20_000
 
 
-def studied(opened: Opened, choice: Choice) -> tuple[TableStudy, Script] | None:
+def studied(opened: Opened, choice: TableChoice) -> tuple[TableStudy, Script] | None:
     """The study and the lines that make it; None while a large one is under way."""
     script, table = opened.script(), opened.table
     call = script.plan("study", tabular.analyse, table, script.write("choice", choice))

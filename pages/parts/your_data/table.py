@@ -111,9 +111,9 @@ def read_own(files: Sequence[UploadedFile]) -> None:
     run.panel("table-read", signature, work, took, label="Read", help="Reads the files.", auto=True)
 
 
-def sources(files: Sequence[UploadedFile]) -> list[tabular.Source]:
+def sources(files: Sequence[UploadedFile]) -> list[tabular.TableFile]:
     """Uploaded files for the library, which does not copy them."""
-    return [tabular.Source(file.name, file.getbuffer()) for file in files]
+    return [tabular.TableFile(file.name, file.getbuffer()) for file in files]
 
 
 def forget(slot: str, what: object, names: tuple[str, ...]) -> None:
